@@ -1,5 +1,5 @@
 # An image of the service. `docker build --tag moneta .` builds it; docs/install.md says how to run it.
-# BASE: any image with Node 24 (24.16 or later) and npm.
+# BASE: any image with Node 24 and npm.
 ARG BASE=node:24-bookworm-slim
 
 FROM ${BASE} AS packages

@@ -24,3 +24,11 @@ export function orderedId(): string {
   used += BYTES;
   return pool.toString("hex", used - BYTES, used);
 }
+
+/** A UUID that begins with the time: version 7 of RFC 9562. 74 bits are random. Node makes them itself only since 24.16. */
+export function orderedUuid(): string {
+  const hex = orderedId();
+  // The first digit of the fourth group has two random bits. Its other bits are the variant.
+  const variant = (8 + (Number.parseInt(hex.charAt(16), 16) % 4)).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

@@ -1,8 +1,7 @@
-import { randomUUIDv7 } from "node:crypto";
-
 import { sql } from "kysely";
 
 import type { DeliveryStatus, EventType } from "../../domain/request.ts";
+import { orderedUuid } from "../../shared/ids.ts";
 import { CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import { type Page, pageOf, type PageQuery, rowsToFetch, rowsToSkip } from "../db/pages.ts";
@@ -66,7 +65,7 @@ type DeliveredEvent = Pick<EventRow, "seq" | "app_id" | "request_id">;
 export async function insertDeliveries(trx: Trx, events: readonly DeliveredEvent[], now: number): Promise<string[]> {
   if (events.length === 0) return [];
   const rows = events.map((event) => ({
-    id: randomUUIDv7(),
+    id: orderedUuid(),
     event_seq: event.seq,
     app_id: event.app_id,
     request_id: event.request_id,

@@ -1,11 +1,10 @@
-import { randomUUIDv7 } from "node:crypto";
-
 import { sql } from "kysely";
 
 import type { Command } from "../../domain/command.ts";
 import type { RequestFailureCode } from "../../domain/error-codes.ts";
 import { toWireInteger } from "../../domain/token.ts";
 import type { RequestEvent, RequestType } from "../../domain/request.ts";
+import { orderedUuid } from "../../shared/ids.ts";
 import { advanceSequences, counterKeys } from "../db/counters.ts";
 import { forKeyShare, forShare, rowSet, type SetColumns, textSet, type Trx } from "../db/sql.ts";
 import type { DeliveryRow, EventRow, WebhookRow } from "../db/schema.ts";
@@ -79,7 +78,7 @@ export async function enqueueEvents(trx: Trx, events: readonly NewEvent[], now: 
 
 function bodyOf({ request, type, errorCode }: NewEvent, now: number): EventBody {
   return {
-    id: randomUUIDv7(),
+    id: orderedUuid(),
     type,
     request_id: request.id,
     request_type: request.type,
@@ -137,7 +136,7 @@ async function enqueueDeliveries(trx: Trx, events: StoredEvent[], now: number): 
 
 /** Adds a test event. It is delivered, but it is not in the feed. */
 export async function enqueueTestEvent(trx: Trx, appId: string, now: number): Promise<DeliveryRow> {
-  const id = randomUUIDv7();
+  const id = orderedUuid();
   const body = {
     id,
     type: "test",

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { HDNodeWallet } from "ethers";
 
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
-import { describeSettings, FIRST_SETTINGS } from "../../../api/cli/settings.ts";
+import { describeSettings } from "../../../api/cli/settings.ts";
 import {
   parseDatabaseSettings,
   parseMediaStoreText,
@@ -103,13 +103,6 @@ describe("settings", () => {
     expect(settings.limits).to.deep.equal({ ...DEFAULT_LIMITS, contracts: 5 });
     expect(settings.lanes).to.deep.equal([0]);
     expect(settings.publicUrl).to.equal("https://nft.example/base");
-  });
-
-  it("refuses a time that is longer than a timer can be, which would ring at once", () => {
-    for (const variable of ["SIMULATION_SECONDS"]) {
-      expect(parseSettings({ [variable]: "2147483" }).limits).to.not.deep.equal(DEFAULT_LIMITS);
-      expect(problemsOf({ [variable]: "2147484" })[0]).to.contain(variable);
-    }
   });
 
   describe("several nodes", () => {
@@ -299,11 +292,6 @@ describe("settings", () => {
     expect(new Set(names).size).to.equal(names.length);
     expect(names).to.have.members(Object.keys(VARIABLES));
     for (const { description } of describeSettings()) expect(description).to.match(/\.$/);
-  });
-
-  it("offers ten settings to a newcomer, all of them described", () => {
-    expect(FIRST_SETTINGS).to.have.length(10);
-    expect(describeSettings().map(({ variable }) => variable)).to.include.members([...FIRST_SETTINGS]);
   });
 
   it("uses other lanes in the place of RETIRED_LANES", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { orderedId } from "../../../api/shared/ids.ts";
+import { orderedId, orderedUuid } from "../../../api/shared/ids.ts";
 
 /** More than the random bytes that are asked for at once. */
 const MANY = 1_000;
@@ -14,5 +14,6 @@ describe("orderedId", () => {
     for (const time of times) expect(time).to.be.within(began, Date.now());
     expect(times).to.deep.equal(times.toSorted((one, other) => one - other));
     for (const id of ids) expect(id).to.match(/^[0-9a-f]{64}$/);
+    expect(orderedUuid()).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 });
