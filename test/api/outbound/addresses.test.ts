@@ -3,59 +3,32 @@ import { expect } from "chai";
 import { isPublicAddress, mayConnect } from "../../../api/outbound/addresses.ts";
 
 const PUBLIC = [
-  "8.8.8.8",
-  "1.1.1.1",
-  "172.15.255.255",
-  "172.32.0.1",
-  "100.63.255.255",
-  "100.128.0.1",
-  "192.167.1.1",
-  "2606:4700:4700::1111",
-  "2a00:1450:4001:81b::200e",
+  ...["8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.1", "100.63.255.255", "100.128.0.1", "192.167.1.1"],
+  ...["2606:4700:4700::1111", "2a00:1450:4001:81b::200e"],
 ];
 
-const NOT_PUBLIC: Record<string, string[]> = {
-  "this machine": ["127.0.0.1", "127.255.255.254", "::1", "0.0.0.0", "0.1.2.3", "::"],
-  "private networks": ["10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "fc00::1", "fd12:3456::1"],
-  "the link": ["169.254.1.1", "fe80::1", "fe80::1%eth0"],
-  "cloud metadata": ["169.254.169.254", "168.63.129.16", "fd00:ec2::254", "100.100.100.200"],
-  "carrier NAT": ["100.64.0.1", "100.127.255.255"],
-  "IPv4 inside IPv6": ["::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:8.8.8.8", "::ffff:7f00:1", "::127.0.0.1"],
-  NAT64: ["64:ff9b::7f00:1", "64:ff9b::a00:1", "64:ff9b:1::a00:1"],
-  "6to4": ["2002:7f00:1::", "2002:a00:1::1"],
-  Teredo: ["2001::1", "2001:0:7f00:1::1"],
-  "documentation and benchmarks": [
-    "192.0.2.1",
-    "198.51.100.1",
-    "203.0.113.1",
-    "198.18.0.1",
-    "2001:db8::1",
-    "2001:2::1",
-  ],
-  "multicast, broadcast, reserved": [
-    "224.0.0.1",
-    "255.255.255.255",
-    "240.0.0.1",
-    "192.0.0.1",
-    "ff02::1",
-    "100::1",
-    "5f00::1",
-    "4000::1",
-  ],
-  "no addresses": ["", "example.com", "999.1.1.1", "8.8.8.8.8", "8.8.8.8 "],
-};
+const NOT_PUBLIC = [
+  // This machine, private networks, the link, cloud metadata, and carrier NAT.
+  ...["127.0.0.1", "127.255.255.254", "::1", "0.0.0.0", "0.1.2.3", "::"],
+  ...["10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "fc00::1", "fd12:3456::1"],
+  ...["169.254.1.1", "fe80::1", "fe80::1%eth0", "100.64.0.1", "100.127.255.255"],
+  ...["169.254.169.254", "168.63.129.16", "fd00:ec2::254", "100.100.100.200"],
+  // IPv4 inside IPv6, NAT64, 6to4, and Teredo.
+  ...["::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:8.8.8.8", "::ffff:7f00:1", "::127.0.0.1"],
+  ...["64:ff9b::7f00:1", "64:ff9b::a00:1", "64:ff9b:1::a00:1", "2002:7f00:1::", "2002:a00:1::1"],
+  ...["2001::1", "2001:0:7f00:1::1"],
+  // Documentation, benchmarks, multicast, broadcast, reserved.
+  ...["192.0.2.1", "198.51.100.1", "203.0.113.1", "198.18.0.1", "2001:db8::1", "2001:2::1"],
+  ...["224.0.0.1", "255.255.255.255", "240.0.0.1", "192.0.0.1", "ff02::1", "100::1", "5f00::1", "4000::1"],
+  // No addresses.
+  ...["", "example.com", "999.1.1.1", "8.8.8.8.8", "8.8.8.8 "],
+];
 
 describe("isPublicAddress", () => {
-  for (const address of PUBLIC) {
-    it(`accepts ${address}`, () => {
-      expect(isPublicAddress(address)).to.equal(true);
-    });
-  }
-  for (const [what, addresses] of Object.entries(NOT_PUBLIC)) {
-    it(`refuses ${what}`, () => {
-      expect(addresses.filter(isPublicAddress)).to.deep.equal([]);
-    });
-  }
+  it("accepts those of the internet, and refuses all others", () => {
+    expect(PUBLIC.filter((address) => !isPublicAddress(address))).to.deep.equal([]);
+    expect(NOT_PUBLIC.filter(isPublicAddress)).to.deep.equal([]);
+  });
 });
 
 describe("mayConnect", () => {

@@ -9,6 +9,7 @@ const CIDS = [
   "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e",
   "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
   "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi",
+  "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku",
 ] as const;
 
 describe("textsThatNameContent", () => {
@@ -16,26 +17,21 @@ describe("textsThatNameContent", () => {
 
   const named = async () => [...(await namedContent(textsThatNameContent(database.read))).keys()];
 
-  it("names what the metadata of a collection refers to", async () => {
+  it("names what collections refer to, and mints and freezes that are not final yet", async () => {
     await addCollection(database, {
       metadata: { image: `ipfs://${CIDS[0]}`, external_link: `https://a.example/ipfs/${CIDS[1]}` },
     });
     expect(await named()).to.have.members([CIDS[0], CIDS[1]]);
-  });
-
-  it("names the media of a mint that is not final yet", async () => {
-    const metadata = { attributes: [{ trait_type: "film", value: [`ipfs://${CIDS[0]}/1.mp4`] }] };
+    const metadata = { attributes: [{ trait_type: "film", value: [`ipfs://${CIDS[2]}/1.mp4`] }] };
     await addRequest(database, { kind: "mint-erc721", collection: randomAddress(), to: randomAddress(), metadata });
-    expect(await named()).to.deep.equal([CIDS[0]]);
-  });
-
-  it("names the directory of a freeze that is not final yet", async () => {
-    await addRequest(database, {
+    expect(await named()).to.have.members(CIDS.slice(0, 3));
+    const freeze = {
       kind: "freeze-metadata",
       collection: randomAddress(),
       type: "ERC721",
-      directory: CIDS[2],
-    });
-    expect(await named()).to.deep.equal([CIDS[2]]);
+      directory: CIDS[3],
+    } as const;
+    await addRequest(database, freeze);
+    expect(await named()).to.have.members(CIDS);
   });
 });
