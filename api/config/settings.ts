@@ -6,6 +6,7 @@ import type { z } from "zod";
 import type { Retention } from "../domain/retention.ts";
 import { CRASH_POINTS, type CrashPoint } from "../shared/crash-point.ts";
 import { plural } from "../shared/text.ts";
+import { LIMITS } from "./limit-settings.ts";
 import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
 import { settingsFileOf } from "./settings-file.ts";
 import { type BucketEnvironment, type MediaStoreSetting, parseMediaStore, PUBLIC_BOOTSTRAP } from "./media-store.ts";
@@ -253,21 +254,10 @@ class Reader {
   }
 
   limits(): Limits {
-    return {
-      ...DEFAULT_LIMITS,
-      ratePerMinute: this.read("RATE_LIMIT_PER_MINUTE"),
-      batchItemsPerMinute: this.read("BATCH_ITEMS_PER_MINUTE"),
-      publicRatePerMinute: this.read("PUBLIC_RATE_LIMIT_PER_MINUTE"),
-      connections: this.read("MAX_CONNECTIONS"),
-      callBytes: this.read("MAX_CALL_BYTES"),
-      backlog: this.read("MAX_BACKLOG"),
-      itemGas: this.read("MAX_ITEM_GAS"),
-      contracts: this.read("MAX_FOLLOWED_CONTRACTS"),
-      foreignLogs: this.read("MAX_FOREIGN_LOGS"),
-      simulationSeconds: this.read("SIMULATION_SECONDS"),
-      mediaBytes: this.read("MAX_MEDIA_BYTES"),
-      freeDiskBytes: this.read("MIN_FREE_DISK_BYTES"),
-    };
+    const limits: Limits = { ...DEFAULT_LIMITS };
+    for (const [variable, setting] of Object.entries(LIMITS))
+      if ("limit" in setting) limits[setting.limit] = this.read(variable as Variable) as number;
+    return limits;
   }
 
   /** @param text null: the default, which depends on the database. */

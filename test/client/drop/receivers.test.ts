@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { checkReceivers, foldedUser } from "../../../client/drop/receivers.ts";
+import { checkReceivers } from "../../../client/drop/receivers.ts";
 
 const ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 function known(wallets: Record<string, string> = {}, similar: Record<string, string> = {}) {
@@ -14,19 +14,6 @@ function known(wallets: Record<string, string> = {}, similar: Record<string, str
 describe("the receivers of a drop", () => {
   const token = (source: string, user: string | null) => ({ source, owner: user === null ? null : { user } });
 
-  it("are counted: addresses, users and new users", () => {
-    const tokens = [
-      token("a", "bob"),
-      token("b", "eve"),
-      token("c", "bob"),
-      { source: "d", owner: { address: ADDRESS } },
-      { source: "e", owner: { address: ADDRESS.toLowerCase() } },
-    ];
-    const { summary, problems, warnings } = checkReceivers(tokens, null, known({ bob: ADDRESS }));
-    expect(summary).to.equal("to 1 address, 2 users, 1 of them new: eve");
-    expect([problems, warnings]).to.deep.equal([[], []]);
-  });
-
   it("make no user of an address, unless the user has a wallet; also the one for all tokens", () => {
     const tokens = [token("line 2", `eth:${ADDRESS}`), token("line 3", null), token("line 4", "0x12")];
     const { problems } = checkReceivers(tokens, { user: "alice.eth" }, known());
@@ -37,14 +24,5 @@ describe("the receivers of a drop", () => {
     ]);
     const all = { [`eth:${ADDRESS}`]: ADDRESS, "alice.eth": ADDRESS, "0x12": ADDRESS };
     expect(checkReceivers(tokens, { user: "alice.eth" }, known(all)).problems).to.deep.equal([]);
-  });
-
-  it("warn of white space, and of users that differ only in form", () => {
-    const { warnings } = checkReceivers([token("a", " bob"), token("b", "ZOË")], null, known({}, { ZOË: "zoë" }));
-    expect(warnings).to.deep.equal([
-      'The user identifier " bob" has white space around it.',
-      'The user "ZOË" is new, but the app has "zoë", which differs only in form.',
-    ]);
-    expect(foldedUser("ZOË".normalize("NFD"))).to.equal(foldedUser(" zoë"));
   });
 });
