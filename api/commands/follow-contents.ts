@@ -1,7 +1,7 @@
 import { type ApiError, fieldError } from "../domain/error-codes.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
-import { checkpointOf } from "../store/ledger/blocks.ts";
+import { checkpointOf } from "../store/db/meta.ts";
 import { wantSearch } from "../store/ledger/contract-reads.ts";
 import { findForeignContracts, followContracts, type FollowedContract } from "../store/ledger/follow.ts";
 import { isUncertain, markUncertain } from "../store/ledger/uncertain.ts";

@@ -6,7 +6,7 @@ import { ApiError, fieldError } from "../domain/error-codes.ts";
 import { holdingKey } from "../domain/token.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
-import { checkpointOf } from "../store/ledger/blocks.ts";
+import { checkpointOf } from "../store/db/meta.ts";
 import {
   findForeignContracts,
   followContracts,

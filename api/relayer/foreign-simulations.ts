@@ -8,7 +8,7 @@ import { answersInTime } from "../shared/answers-in-time.ts";
 import { BoundedMap } from "../shared/bounded-map.ts";
 import { pause } from "../shared/pause.ts";
 import type { Db } from "../store/db/sql.ts";
-import { checkpointOf } from "../store/ledger/blocks.ts";
+import { checkpointOf } from "../store/db/meta.ts";
 
 interface SimulationDeps {
   client: ChainClient;

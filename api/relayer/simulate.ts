@@ -7,7 +7,7 @@ import type { SimulatedCall, SimulatedFailure } from "../chain/simulate-calls.ts
 import { type Command, isDelegated, isMint } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
 import type { Db } from "../store/db/sql.ts";
-import { checkpointOf } from "../store/ledger/blocks.ts";
+import { checkpointOf } from "../store/db/meta.ts";
 import type { Doubts } from "./doubts.ts";
 import type { Deferred, ForeignSimulations } from "./foreign-simulations.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";

@@ -4,9 +4,9 @@ import { Rpc } from "../../api/chain/rpc.ts";
 import { defaultDatabase } from "../../api/config/settings.ts";
 import { deployedAddresses } from "../../api/context/chain-identity.ts";
 import { openExistingDatabase } from "../../api/store/db/database.ts";
-import { readContracts, readMeta } from "../../api/store/db/meta.ts";
+import { checkpointOf, readContracts, readMeta } from "../../api/store/db/meta.ts";
 import type { Db } from "../../api/store/db/sql.ts";
-import { checkpointOf, storedBlock } from "../../api/store/ledger/blocks.ts";
+import { storedBlock } from "../../api/store/ledger/blocks.ts";
 import { allLanes } from "../../api/store/sending/lanes.ts";
 
 /**

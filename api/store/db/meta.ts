@@ -74,6 +74,11 @@ export async function readMeta(db: Db, key: MetaKey): Promise<string | null> {
   return row?.value ?? null;
 }
 
+/** The last block whose logs are stored. */
+export async function checkpointOf(db: Db): Promise<number> {
+  return Number((await readMeta(db, "checkpoint")) ?? 0);
+}
+
 /** A block that is a fact about the database, for a statement. */
 export function blockOf(key: "checkpoint" | "confirmed_block"): RawBuilder<number | null> {
   return sql<number | null>`(select cast(value as bigint) from meta where key = ${sql.lit(key)})`;

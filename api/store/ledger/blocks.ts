@@ -70,8 +70,3 @@ export async function isAnythingUndecided(db: Db): Promise<boolean> {
                          or exists (select 1 from batches where status = 'open')`.execute(db);
   return rows.length > 0;
 }
-
-/** The last block whose logs are stored. */
-export async function checkpointOf(db: Db): Promise<number> {
-  return Number((await readMeta(db, "checkpoint")) ?? 0);
-}

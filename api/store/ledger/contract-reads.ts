@@ -5,11 +5,11 @@ import type { HoldingKey } from "../../domain/token.ts";
 import { LONGEST_QUARANTINE } from "../../domain/followed-contract.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import { readMeta } from "../db/meta.ts";
+import { checkpointOf, readMeta } from "../db/meta.ts";
 import { type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { ENDED, failedAlone, type LoneRuns, type UnderWay } from "../db/under-way.ts";
-import { checkpointOf, storedBlock } from "./blocks.ts";
+import { storedBlock } from "./blocks.ts";
 import { setHoldings } from "./holding-set.ts";
 import { markUncertain, takeMarks } from "./uncertain.ts";
 

@@ -11,7 +11,7 @@ import { type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
 import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Db, type Trx } from "../db/sql.ts";
 import { CRASHES_ALONE, ENDED, failedAlone, type LoneRuns } from "../db/under-way.ts";
-import { checkpointOf } from "./blocks.ts";
+import { checkpointOf } from "../db/meta.ts";
 import { followFromNow, type KnownContract } from "./follow.ts";
 import { noteForeignChange, unfollowContract } from "./watched.ts";
 

@@ -6,7 +6,7 @@ import { AT_ONCE } from "../db/due.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
 import { type Db, lockLedger, rowSet, textSet, type Trx } from "../db/sql.ts";
 import type { HoldingKey } from "../../domain/token.ts";
-import { checkpointOf } from "./blocks.ts";
+import { checkpointOf } from "../db/meta.ts";
 import { setHoldings } from "./holding-set.ts";
 import { noteForeignChange } from "./watched.ts";
 

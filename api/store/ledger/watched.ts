@@ -2,9 +2,8 @@ import { sql } from "kysely";
 
 import type { CollectionType } from "../../domain/command.ts";
 import { addToCounter, CounterDeltas, counterKeys } from "../db/counters.ts";
-import { type MetaKey, readMeta, writeMeta } from "../db/meta.ts";
+import { checkpointOf, type MetaKey, readMeta, writeMeta } from "../db/meta.ts";
 import { type Db, lockLedger, textSet, type Trx } from "../db/sql.ts";
-import { checkpointOf } from "./blocks.ts";
 import { setHoldings } from "./holding-set.ts";
 
 /**

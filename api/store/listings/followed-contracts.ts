@@ -2,7 +2,7 @@ import type { CollectionType } from "../../domain/command.ts";
 import type { ContractState, QuarantineReason } from "../../domain/followed-contract.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
-import { checkpointOf } from "../ledger/blocks.ts";
+import { checkpointOf } from "../db/meta.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 
 /** A contract that the service did not deploy and that an app follows. */
