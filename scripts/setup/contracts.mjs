@@ -25,14 +25,9 @@ export async function buildContracts() {
     cwd: root,
     env: projectEnvironment(),
   });
-  process.stderr.write(withoutOthersWarnings(output));
+  process.stderr.write(output);
   if (code !== 0) throw new Error(`hardhat build failed (exit code ${code})`);
   writeFileSync(markerFile, sha256(before, artifactsFingerprint()));
-}
-
-/** What the compiler says, without its warnings about packages: nobody here can act on them. */
-function withoutOthersWarnings(output) {
-  return output.replaceAll(/^Warning: .*\n +--> \.\/node_modules\/.*\n(?:(?: +| *\d+ )\|.*\n)*\n*/gm, "");
 }
 
 function fingerprint() {

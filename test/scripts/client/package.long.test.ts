@@ -180,19 +180,12 @@ describe("the client as a package", () => {
       expect(output).to.contain("'collection_adress' does not exist");
     });
 
-    for (const [name, env] of [
-      ["the project's Node", { PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}` }],
-      ["the machine's Node", machineEnvironment()],
-    ] as const) {
-      it(`create a wallet, a collection and a token on ${name}`, async () => {
-        // A user has one wallet.
-        const source = (await snippet("waitFor")).replace('"alice"', JSON.stringify(name));
-        await writeFile(join(app, "snippet.js"), await withoutTypes(source));
-        const ended = await runProgram("node", ["snippet.js"], { cwd: app, env });
-        expectClean(ended);
-        expect(ended.output).to.match(/^Alice has token 1 of 0x[0-9a-fA-F]{40}\.\n$/);
-      });
-    }
+    it("create a wallet, a collection and a token on the machine's Node", async () => {
+      await writeFile(join(app, "snippet.js"), await withoutTypes(await snippet("waitFor")));
+      const ended = await runProgram("node", ["snippet.js"], { cwd: app, env: machineEnvironment() });
+      expectClean(ended);
+      expect(ended.output).to.match(/^Alice has token 1 of 0x[0-9a-fA-F]{40}\.\n$/);
+    });
   });
 
   it("is bundled for browsers, and calls the service from code that sees no part of Node", async () => {

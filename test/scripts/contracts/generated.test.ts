@@ -33,33 +33,20 @@ describe("the comparison of contracts/generated with the build", () => {
     await cp(GENERATED, committed, { recursive: true });
   });
 
-  it("finds nothing in an unchanged copy", async () => {
+  it("names files that differ, are missing, or do not belong there, and nothing after an update", async () => {
     expect(await differences(built, committed, "generated")).to.deep.equal([]);
-  });
-
-  it("names the file in which one byte of bytecode changed", async () => {
     const bytes = await readFile(join(committed, FACTORY));
     const last = bytes.indexOf('";', bytes.indexOf("const _bytecode")) - 1;
     bytes[last] = bytes[last]! ^ 1;
     await writeFile(join(committed, FACTORY), bytes);
-    expect(await differences(built, committed, "generated")).to.deep.equal([`${FACTORY}: differs from the build`]);
-  });
-
-  it("names a file that is missing", async () => {
-    await rm(join(committed, FACTORY));
-    expect(await differences(built, committed, "generated")).to.deep.equal([`${FACTORY}: missing`]);
-  });
-
-  it("names a file that does not belong there", async () => {
+    await rm(join(committed, "Relay.ts"));
     await writeFile(join(committed, "mocks", "Other.ts"), "");
-    expect(await differences(built, committed, "generated")).to.deep.equal(["mocks/Other.ts: not a generated file"]);
-  });
-
-  it("finds nothing after an update", async () => {
-    await writeFile(join(committed, "mocks", "Other.ts"), "");
-    await rm(join(committed, FACTORY));
+    expect(await differences(built, committed, "generated")).to.have.members([
+      `${FACTORY}: differs from the build`,
+      "Relay.ts: missing",
+      "mocks/Other.ts: not a generated file",
+    ]);
     await updateGenerated(built, committed);
     expect(await differences(built, committed, "generated")).to.deep.equal([]);
-    expect([...built.keys()]).to.include(FACTORY);
   });
 });
