@@ -77,15 +77,6 @@ describe("accounts", () => {
         expect(answer.body).to.deep.equal(made.body);
       });
     }
-
-    it("answers 404 for an unknown user and for a user of another app", async () => {
-      await api.post("/v1/accounts", { user_identifier: "theirs" }, { token: api.other.token });
-      const theirs = await api.get("/v1/accounts/user/theirs");
-      const nobodys = await api.get("/v1/accounts/user/nobody");
-      expectRefusal(await api.get("/v1/accounts/user/%00"), 404, "not_found");
-      expectRefusal(theirs, 404, "not_found");
-      expect(theirs.text).to.equal(nobodys.text);
-    });
   });
 
   describe("GET /v1/accounts?addresses", () => {

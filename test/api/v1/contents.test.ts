@@ -76,16 +76,6 @@ describe("contents of a wallet", () => {
     expect(answer.text).to.contain('"value":123456789012345678901234567890');
   });
 
-  it("answer 404 for another app's wallet and for an unknown one", async () => {
-    const theirs = await addWallet(api, api.other.token);
-    for (const address of [theirs, randomAddress()]) {
-      for (const path of ["", `/${randomAddress()}`, `/${randomAddress()}/1`]) {
-        expectRefusal(await api.get(`/v1/accounts/${address}${path}`), 404, "not_found");
-      }
-    }
-    expect(api.foreign.calls).to.equal(0);
-  });
-
   it("refuse an invalid contract address or token id", async () => {
     expectInvalid(await api.get(`/v1/accounts/${wallet}/cats`), { contract_address: "invalid_format" });
     expectInvalid(await api.get(`/v1/accounts/${wallet}/${randomAddress()}/x`), { token_id: "wrong_type" });

@@ -62,25 +62,6 @@ describe("the published document", () => {
       );
       expect(unbounded).to.deep.equal([]);
     });
-
-    it("without a bound would be found", () => {
-      const parameters = [
-        { name: "free", schema: { type: "string" } },
-        { name: "cut", schema: { type: "string", maxLength: 3 } },
-        { name: "star", schema: { type: "string", pattern: "^a*$" } },
-        { name: "digits", schema: { type: "string", pattern: "^0x[0-9]{1,78}$" } },
-        { name: "list", schema: { type: "array", items: { type: "string", enum: ["a"] } } },
-        { name: "map", schema: { type: "object", additionalProperties: {} } },
-        { name: "anything", schema: {} },
-      ];
-      expect(unboundedInputs(document, { parameters } as unknown as Operation)).to.deep.equal([
-        "free",
-        "star",
-        "list",
-        "map",
-        "anything",
-      ]);
-    });
   });
 
   for (const endpoint of ENDPOINTS) {

@@ -31,7 +31,12 @@ describe("errors", () => {
   });
 
   it("answers 404 with another message where the path exists, and what it names does not", async () => {
-    for (const path of ["/v1/requests/none", `/v1/accounts/${ALICE}`, `/metadata/1/${ALICE}/1`]) {
+    for (const path of [
+      "/v1/requests/none",
+      "/v1/accounts/user/%00",
+      `/v1/accounts/${ALICE}`,
+      `/metadata/1/${ALICE}/1`,
+    ]) {
       const answer = await api.get(path);
       expectRefusal(answer, 404, "not_found");
       expect(messageOf(answer), path).to.equal(ERRORS.not_found.message);

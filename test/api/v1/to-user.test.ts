@@ -168,17 +168,6 @@ describe("to_user", () => {
     expect(await created()).to.equal(3);
   });
 
-  it("gives each app a wallet of its own for the same identifier", async () => {
-    const theirs = await addCollection(api, { app: api.other.id });
-    const mine = await destinationOf(await mint({ to_user: "ana" }));
-    const other = await destinationOf(
-      await mint({ collection_address: theirs, to_user: "ana" }, { token: api.other.token }),
-    );
-    expect(other).to.not.equal(mine);
-    expect(await walletOf("ana", api.other.token)).to.equal(other);
-    expect([await wallets(), await wallets(api.other.token)]).to.deep.equal([1, 1]);
-  });
-
   it("answers a repeated call with the first request, and creates nothing again", async () => {
     const headers = { "idempotency-key": "one" };
     const id = expectAccepted(await mint({ to_user: "ana" }, { headers }));

@@ -98,15 +98,6 @@ describe("POST /v1/transfers", () => {
     expectAccepted(await transfer({ contract_address: contract, token_id: 1 }));
   });
 
-  it("refuses wallets of other apps", async () => {
-    const theirs = await addWallet(api, api.other.token);
-    await addMint(api, { contract: erc721, to: theirs, tokenId: 20 });
-    for (const from of [theirs, randomAddress()]) {
-      const answer = await transfer({ from_address: from, contract_address: erc721, token_id: 20 });
-      expectRefusal(answer, 422, "wallet_not_found", { from_address: "wallet_not_found" });
-    }
-  });
-
   for (const [title, fields, refusal] of [
     [
       "without its fields",

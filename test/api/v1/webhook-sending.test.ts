@@ -253,14 +253,6 @@ describe("webhook deliveries", () => {
       expect(JSON.parse(payload)).to.include({ id: event, type: "test" });
       expect(delivery).to.include({ id, status: "delivered" });
     });
-
-    it("answers 404 for another app's delivery and for an unknown one", async () => {
-      const { id } = await test();
-      const body = { url: receiver.url };
-      await api.call("PUT", "/v1/webhook", { token: api.other.token, body });
-      expectRefusal(await redeliver(id, api.other.token), 404, "not_found");
-      expectRefusal(await redeliver("none"), 404, "not_found");
-    });
   });
 
   it("sends no old event after the webhook was removed and registered again", async () => {
