@@ -12,6 +12,7 @@ import type { Metrics, WebhookOutcome } from "../shared/metrics.ts";
 import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
+import { AT_ONCE } from "../store/db/due.ts";
 import { acceptsUnboundValues } from "../store/db/meta.ts";
 import { isOutage, type ParkedRow, parkRows } from "../store/db/parked-rows.ts";
 import type { Trx } from "../store/db/sql.ts";
@@ -45,17 +46,19 @@ interface DispatcherDeps {
 }
 
 /** Deliveries that are sent at the same time: receivers that hang do not delay other apps. */
-const SENDING = { shared: 64, ofApp: 16, most: 256 };
+const SENDING = { shared: 32, ofApp: 4, most: 256 };
 /** All times in milliseconds. How often to look for retries that became due. */
 const POLL = 1_000;
 /** A receiver that takes longer than this to answer is slow: its app gets one slot until an answer is fast. */
 const SLOW = 5_000;
+/** What a batch has not sent by then is given back: the URL and the secrets may have changed. */
+const LONGEST_BATCH = 2_000;
 /** Results are stored together: when half of the taken deliveries are sent, or when the first result has waited this long. */
 const LONGEST_UNRECORDED = 50;
 
 /**
  * Delivers the events of the outbox: signed, at least once, in order for each request, with retries. Each step stores the
- * results of what was sent, and takes what is sent next.
+ * results of what was sent, and takes a batch for each app that has none: one commit for many deliveries.
  */
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
@@ -66,15 +69,16 @@ export class Dispatcher {
   readonly #holder = newLeaseHolder();
   readonly #lone: LoneRuns;
   readonly #slow = new Set<string>();
-  /** The deliveries that are being sent, with their calls. */
-  readonly #calls = new Map<DueDelivery, Promise<void>>();
-  /** What is leased to this process: deliveries that are being sent, and those whose results are not stored. */
+  /** The batch of each app that is being sent. */
+  readonly #batches = new Map<string, Batch>();
+  /** What is leased to this process: the batches, and deliveries whose results are not stored. */
   readonly #taken = new Set<DueDelivery>();
   /** Results that are not stored. */
   #results: Tried[] = [];
   #resultsTimer: NodeJS.Timeout | undefined;
   /** When the leases were renewed last (monotonic clock). */
   #renewedAt = performance.now();
+  #stopping = false;
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
@@ -99,8 +103,12 @@ export class Dispatcher {
   }
 
   async run(abort: AbortSignal): Promise<void> {
+    abort.addEventListener("abort", () => (this.#stopping = true), { once: true });
     await this.#loop.run(() => this.#step(), abort);
-    await Promise.all(this.#calls.values());
+    const batches = [...this.#batches.values()];
+    // Other processes may go on at once, also while a receiver hangs.
+    for (const { waiting } of batches) await this.#giveBack(waiting);
+    await Promise.all(batches.map(({ sent }) => sent));
     // What cannot be stored is sent again by another process when its lease expires.
     await this.#storeResults().catch((error: unknown) => {
       this.#loop.report(error);
@@ -143,26 +151,23 @@ export class Dispatcher {
     }
   }
 
-  /** Takes what has a slot, and sends it. @returns whether the queue was not read to its end. */
+  /** Takes batches of the apps that have none, and sends them. @returns whether the queue was not read to its end. */
   async #take(): Promise<boolean> {
     const { database, now, lease } = this.#deps;
-    const slots = () =>
-      new FairSlots(
-        SENDING,
-        [...this.#calls.keys()].map(({ appId }) => appId),
-        this.#slow,
-      );
-    if (slots().free === 0 || [...this.#calls.keys()].some(({ crashes }) => crashes > 0)) return false;
-    const found = await dueDeliveries(database.read, now(), slots().full);
+    const running = [...this.#batches].flatMap(([app, { slots }]) => Array<string>(slots).fill(app));
+    const slots = new FairSlots(SENDING, running, this.#slow);
+    if (slots.free === 0 || [...this.#taken].some(({ crashes }) => crashes > 0)) return false;
+    const found = await dueDeliveries(database.read, now(), [...this.#batches.keys()]);
     let more = found.length === MOST_FOUND;
     const take = async (part: readonly FoundDelivery[]) => {
-      const by = { holder: this.#holder, lone: this.#lone, running: this.#taken.size, slots: slots() };
+      const by = { holder: this.#holder, lone: this.#lone, running: this.#taken.size };
       const options = { ...by, now: now(), leaseUntil: now() + lease.lasts };
       const { taken, parked, waits } = await database.writeGroup((trx) => leaseDeliveries(trx, part, options));
       this.#logParked(parked);
-      more &&= !waits;
+      more &&= !waits && taken.length > 0;
       if (taken.length > 0) crashPoint("webhooks:taken");
-      for (const delivery of taken) this.#send(delivery);
+      for (const delivery of taken) this.#taken.add(delivery);
+      for (const [app, batch] of Map.groupBy(taken, ({ appId }) => appId)) this.#send(app, batch, slots);
     };
     const refused = await withoutRefused(found, take);
     if (refused.length === 0) return more;
@@ -172,15 +177,45 @@ export class Dispatcher {
     return true;
   }
 
-  #send(delivery: DueDelivery): void {
-    this.#taken.add(delivery);
-    const call = this.#lone
-      .run(delivery, delivery.appId, () => this.#deliver(delivery))
+  /** Sends a batch in as many slots as the app gets. It waits for one that this process has of the app already. */
+  #send(app: string, waiting: DueDelivery[], free: FairSlots): void {
+    const before = this.#batches.get(app);
+    let slots = before?.slots ?? 0;
+    while (slots < waiting.length && free.take(app)) slots += 1;
+    const sent = Promise.resolve(before?.sent)
+      .then(() => this.#sendIn(slots, waiting))
       .then(() => {
-        this.#calls.delete(delivery);
-        this.#announce();
+        if (this.#batches.get(app)?.sent === sent) this.#batches.delete(app);
+        this.#wake.raise();
       });
-    this.#calls.set(delivery, call);
+    this.#batches.set(app, { slots, waiting, sent });
+  }
+
+  async #sendIn(slots: number, waiting: DueDelivery[]): Promise<void> {
+    const end = performance.now() + LONGEST_BATCH;
+    const isOver = (app: string) => this.#stopping || performance.now() > end || this.#slow.has(app);
+    const send = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = isOver(next.appId) ? undefined : waiting.shift()) {
+        const delivery = next;
+        await this.#lone.run(delivery, delivery.appId, () => this.#deliver(delivery));
+        this.#announce();
+      }
+    };
+    await Promise.all(Array.from({ length: slots }, send));
+    await this.#giveBack(waiting);
+  }
+
+  /** If this fails, their leases expire. */
+  async #giveBack(waiting: DueDelivery[]): Promise<void> {
+    const unsent = waiting.splice(0);
+    for (const delivery of unsent) this.#taken.delete(delivery);
+    if (unsent.length === 0) return;
+    const { database } = this.#deps;
+    await database
+      .writeGroup((trx) => putOffDeliveries(trx, unsent, AT_ONCE, null))
+      .catch((error: unknown) => {
+        this.#loop.report(error);
+      });
   }
 
   /** A commit for each result would take longer than the calls, so results are collected. */
@@ -276,6 +311,13 @@ async function record(trx: Trx, results: readonly Tried[], now: number): Promise
   for (const { appId, url } of [...webhooks.values()].sort((a, b) => (a.appId < b.appId ? -1 : 1)))
     await disableWebhook(trx, appId, url, "the receiver answered 410 to another event", now);
   return recorded;
+}
+
+/** Deliveries of an app. @param waiting for a slot. @param sent resolves when all were sent or given back. */
+interface Batch {
+  slots: number;
+  waiting: DueDelivery[];
+  sent: Promise<void>;
 }
 
 /** A delivery that was sent, and what came of it. */

@@ -1,4 +1,3 @@
-import type { FairSlots } from "../../api/shared/fair-slots.ts";
 import { newLeaseHolder } from "../../api/shared/lease-holder.ts";
 import type { Trx } from "../../api/store/db/sql.ts";
 import { LoneRuns } from "../../api/store/db/under-way.ts";
@@ -13,11 +12,10 @@ export function taker(holder = newLeaseHolder()) {
 interface Lease extends ReturnType<typeof taker> {
   now: number;
   leaseUntil: number;
-  slots: FairSlots;
 }
 
 /** One step of the dispatcher: ends a chunk of what was abandoned, and takes what is due. */
 export async function takeDueDeliveries(trx: Trx, options: Lease) {
   await closeAbandoned(trx, options.now);
-  return leaseDeliveries(trx, await dueDeliveries(trx, options.now, options.slots.full), options);
+  return leaseDeliveries(trx, await dueDeliveries(trx, options.now, []), options);
 }

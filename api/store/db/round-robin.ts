@@ -16,6 +16,8 @@ interface RoundRobin {
   /** No row waits longer, in milliseconds: see `isDue`. */
   longestWait: number;
   limit: number;
+  /** Most rows of one app. Default: no other limit. */
+  limitOfApp?: number;
   /** Which apps take part. Everything that the condition reads must have an index. */
   apps?: (appId: RawBuilder<string>) => RawBuilder<SqlBool>;
 }
@@ -57,7 +59,7 @@ function steppedLines(queue: Queue, options: RoundRobin, takesPart: RawBuilder<u
       union all
       select line.app_id, follower.${at}, follower.seq, line.place + 1
         from line join ${table} as follower on follower.seq = ${nextOfApp(queue, options, sql`line`, sql`max`)}
-       where line.place < ${options.limit}
+       where line.place < ${Math.min(options.limit, options.limitOfApp ?? options.limit)}
        order by 4, 2, 3 limit ${options.limit}
     )`;
 }
@@ -79,7 +81,7 @@ function turnsOfApps(queue: Queue, options: RoundRobin, takesPart: RawBuilder<un
       union all
       select turn.app_id, follower.at, follower.seq, turn.place + 1, turn.so_far + count(*) over ()
         from turn cross join ${row(nextOfApp(queue, options, sql`turn`, sql`greatest`))} as follower
-       where turn.so_far < ${options.limit}
+       where turn.so_far < ${options.limit} and turn.place < ${options.limitOfApp ?? options.limit}
     ), line as (
       select app_id, at, seq, place from turn order by place, at, seq limit ${options.limit}
     )`;

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 
-import type { FairSlots } from "../../shared/fair-slots.ts";
 import { type Db, integerSet, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
@@ -25,8 +24,9 @@ export interface DueDelivery {
 }
 
 const DUE: Queue = { table: "deliveries", at: "next_at" };
-/** Most rows that `dueDeliveries` returns. */
-export const MOST_FOUND = 200;
+/** Most rows that `dueDeliveries` returns, in all and of one app. */
+export const MOST_FOUND = 512;
+const MOST_OF_APP = 128;
 
 /** A due delivery. `waits` is not 0 if it waits for an earlier event of its request. */
 export type FoundDelivery = DueDelivery & UnderWay & { seq: number; nextAt: number; waits: number };
@@ -35,15 +35,13 @@ interface LeaseOptions {
   now: number;
   leaseUntil: number;
   holder: string;
-  /** Those of each app. The deliveries that are taken take them. */
-  slots: FairSlots;
   lone: LoneRuns;
   /** Deliveries that this process has taken, and whose results are not stored. */
   running: number;
 }
 
 /**
- * Takes due deliveries for one try, if they have slots. Of each request only the oldest pending delivery is taken, so that
+ * Takes due deliveries for one try. Of each request only the oldest pending delivery is taken, so that
  * its events arrive in order; the others wait as long as it does. The lease keeps other processes away until `leaseUntil`;
  * if this process dies, the delivery is due again then.
  * @returns the deliveries that no other process has taken meanwhile; those at which processes died, again while they ran alone,
@@ -56,8 +54,7 @@ export async function leaseDeliveries(
 ): Promise<{ taken: DueDelivery[]; parked: ParkedRow[]; waits: boolean }> {
   const due = found.filter((row) => row.waits === 0);
   const { run, aside, waits } = options.lone.sort(due, options.running, ({ appId }) => appId);
-  const next = run.filter((row) => options.slots.take(row.appId));
-  const taken = await lease(trx, next, options);
+  const taken = await lease(trx, run, options);
   const parked = await putAside(trx, aside, options.now);
   await putBehindEarlier(
     trx,
@@ -68,16 +65,15 @@ export async function leaseDeliveries(
 }
 
 /**
- * The deliveries that are due, the apps in turns. However long the queue of one app is, the work is bounded.
- * @param full apps that have no free slot.
+ * The first deliveries that are due, without those of some apps. However long the queue of one app is, the work is bounded.
  */
-export async function dueDeliveries(db: Db, now: number, full: readonly string[]): Promise<FoundDelivery[]> {
+export async function dueDeliveries(db: Db, now: number, without: readonly string[]): Promise<FoundDelivery[]> {
   const apps = (appId: RawBuilder<string>) => sql<SqlBool>`
-    ${appId} not in ${textSet(db, full)}
+    ${appId} not in ${textSet(db, without)}
     and exists (select 1 from webhooks where webhooks.app_id = ${appId} and webhooks.disabled_at is null)
     and not exists (select 1 from abandoned_deliveries as abandoned where abandoned.app_id = ${appId})`;
   const { rows } = await sql<FoundDelivery>`
-    ${roundRobin(db, DUE, { now, longestWait: LONGEST_DELIVERY_WAIT, limit: MOST_FOUND, apps })}
+    ${roundRobin(db, DUE, { now, longestWait: LONGEST_DELIVERY_WAIT, limit: MOST_FOUND, limitOfApp: MOST_OF_APP, apps })}
     select delivery.seq as "seq", delivery.id as "id", delivery.app_id as "appId", delivery.next_at as "nextAt",
            delivery.tries as "tries", delivery.fence as "fence", events.id as "eventId", events.body as "payload",
            webhooks.url as "url", webhooks.secrets as "secrets",

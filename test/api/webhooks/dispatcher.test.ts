@@ -4,7 +4,6 @@ import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 
 import { createSealer } from "../../../api/keys/sealer.ts";
-import { FairSlots } from "../../../api/shared/fair-slots.ts";
 import { LONGEST_DELIVERY_WAIT } from "../../../api/store/outbox/deliveries.ts";
 import { nextTry } from "../../../api/webhooks/dispatcher.ts";
 import { poison } from "../../../scripts/scene/poison.ts";
@@ -14,8 +13,6 @@ import { useDispatcher } from "./support/use-dispatcher.ts";
 import { takeDueDeliveries, taker } from "../../support/taker.ts";
 
 const HOUR = 3_600_000;
-
-const ROOM = { shared: 20, ofApp: 9, most: 20 };
 
 describe("Dispatcher", () => {
   const fixture = useDispatcher();
@@ -62,7 +59,7 @@ describe("Dispatcher", () => {
     expect((failed?.next_at ?? 0) - fixture.clock).to.be.within(5_000, 5_500);
     fixture.advance(4_999);
     const due = await fixture.database.write((trx) =>
-      takeDueDeliveries(trx, { ...taker(), now: fixture.clock, leaseUntil: fixture.clock, slots: new FairSlots(ROOM) }),
+      takeDueDeliveries(trx, { ...taker(), now: fixture.clock, leaseUntil: fixture.clock }),
     );
     expect(due.taken).to.deep.equal([]);
     fixture.advance(501);
@@ -119,6 +116,22 @@ describe("Dispatcher", () => {
       expect(calls.map(({ body }) => body["type"])).to.deep.equal(["sent", "completed"]);
   });
 
+  it("gives back what it has not sent as soon as it is told to stop, also while a receiver hangs", async () => {
+    fixture.receiver.respond = (_call, response) => {
+      if (fixture.receiver.calls.length <= 16) response.end();
+    };
+    for (let count = 0; count < 40; count++) await fixture.emit(["completed"]);
+    const pending = async (fits: (nextAt: number) => boolean) =>
+      (await fixture.deliveries()).filter(({ status, next_at: at }) => status === "pending" && fits(at ?? 0)).length;
+    fixture.start();
+    await fixture.receiver.count(20);
+    // Four calls hang, and the others wait for their slots.
+    expect(await pending((at) => at > fixture.clock)).to.be.above(4);
+    fixture.beginToStop();
+    // The calls hang until the test ends.
+    await eventually(async () => ((await pending((at) => at === 0)) === 20 ? true : undefined));
+  });
+
   it("stores results late that could not be stored, and sends nothing twice", async () => {
     let failures = 0;
     const full = (write: () => Promise<unknown>) => {
@@ -163,7 +176,6 @@ describe("Dispatcher", () => {
         ...taker(),
         now: fixture.clock,
         leaseUntil: fixture.clock + 60_000,
-        slots: new FairSlots(ROOM),
       }),
     );
     expect(taken).to.have.length(1);

@@ -2,7 +2,6 @@ import { expect } from "chai";
 import { sql } from "kysely";
 import pg from "pg";
 
-import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { findStoredAnswers } from "../../../../api/store/apps/idempotency.ts";
 import { findWallets, listWallets, searchWallets, walletApps } from "../../../../api/store/apps/wallets.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
@@ -24,7 +23,6 @@ import { ensureLane, hasBegun, takeLease } from "../../../../api/store/sending/l
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { addApp } from "../../support/rows.ts";
-import { SLOTS } from "../plans/tour.ts";
 import { takeDueDeliveries, taker } from "../../../support/taker.ts";
 
 /** Rows of each large table, and the apps that they belong to. */
@@ -146,9 +144,7 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
 
   it("of the dispatcher scan no large table", async () => {
     await expectNoScan(async () => {
-      const { taken } = await write((trx) =>
-        takeDueDeliveries(trx, { ...taker(), now: NOW, leaseUntil: NOW + 1_000, slots: new FairSlots(SLOTS) }),
-      );
+      const { taken } = await write((trx) => takeDueDeliveries(trx, { ...taker(), now: NOW, leaseUntil: NOW + 1_000 }));
       expect(taken.length).to.be.above(0);
       await write((trx) => putOffDeliveries(trx, taken, NOW + 2_000, "holder"));
       const [first, ...others] = taken;

@@ -1,10 +1,9 @@
 import { expect } from "chai";
 
-import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
 import { abandonDeliveries, closeAbandoned } from "../../../../api/store/outbox/abandoned-deliveries.ts";
 import { describeOn } from "../../../support/engine.ts";
-import { cpuTime, SLOTS } from "../plans/tour.ts";
+import { cpuTime } from "../plans/tour.ts";
 import { BUSY } from "../support/large-database.ts";
 import { isExcepted, tour, type Toured } from "../support/toured.ts";
 import { takeDueDeliveries, taker } from "../../../support/taker.ts";
@@ -45,9 +44,7 @@ describeOn("sqlite", "the statements of the store, on large tables", () => {
     after(() => database.close());
 
     const look = () =>
-      database.write((trx) =>
-        takeDueDeliveries(trx, { ...taker(), now: NOW, leaseUntil: NOW + 60_000, slots: new FairSlots(SLOTS) }),
-      );
+      database.write((trx) => takeDueDeliveries(trx, { ...taker(), now: NOW, leaseUntil: NOW + 60_000 }));
     const timed = async (work: () => Promise<unknown>) => {
       const start = cpuTime();
       await work();

@@ -11,7 +11,6 @@ import { recordTries } from "../../../../api/store/outbox/deliveries.ts";
 import { putOffDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { takeDueDeliveries } from "../../../support/taker.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
-import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 import { addApp, addWebhook } from "../../support/rows.ts";
 
@@ -36,10 +35,6 @@ interface Kind {
 
 const LEASE = 60_000;
 
-function slots(): FairSlots {
-  return new FairSlots({ shared: 20, ofApp: 10, most: 20 });
-}
-
 function addressOf(index: number): string {
   return `0x${(index + 1).toString().padStart(40, "0")}`;
 }
@@ -54,7 +49,7 @@ const KINDS: Kind[] = [
       });
     },
     take: async (database, { now, ...by }) => {
-      const lease = { ...by, now, leaseUntil: now + LEASE, slots: slots(), running: 0 };
+      const lease = { ...by, now, leaseUntil: now + LEASE, running: 0 };
       const { taken } = await database.write((trx) => takeDueDeliveries(trx, lease));
       const result = { responseStatus: 500, responseBody: null, error: "500", nextAt: 0 };
       return {

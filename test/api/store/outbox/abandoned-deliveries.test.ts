@@ -1,6 +1,5 @@
 import { expect } from "chai";
 
-import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { abandonDeliveries, closeAbandoned } from "../../../../api/store/outbox/abandoned-deliveries.ts";
 import { findDelivery, recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
 import { enqueueEvents, enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
@@ -26,13 +25,8 @@ describe("abandoned deliveries", () => {
   const emit = async () => (await database.write((trx) => enqueueTestEvent(trx, APP, NOW))).id;
   /** Adds events as `emit` does, all at once. */
   const emitMany = (count: number) => database.write((trx) => addTestEvents(trx, APP, count, NOW));
-  const slots = () => new FairSlots({ shared: 200, ofApp: 100, most: 200 });
   const take = async () =>
-    (
-      await database.write((trx) =>
-        takeDueDeliveries(trx, { ...taker(), now: NOW, leaseUntil: NOW + 60_000, slots: slots() }),
-      )
-    ).taken;
+    (await database.write((trx) => takeDueDeliveries(trx, { ...taker(), now: NOW, leaseUntil: NOW + 60_000 }))).taken;
   const takenIds = async () => (await take()).map(({ id }) => id);
   const find = async (id: string) => {
     const found = await findDelivery(database.read, APP, id);

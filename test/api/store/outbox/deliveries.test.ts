@@ -1,6 +1,5 @@
 import { expect } from "chai";
 
-import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { LONGEST_DELIVERY_WAIT, redeliverFailed } from "../../../../api/store/outbox/deliveries.ts";
 import { parkDeliveries, putOffDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
@@ -27,8 +26,8 @@ describe("takeDueDeliveries", () => {
   }
 
   const LEASE = 60_000;
-  const lease = async (now = NOW, slots = new FairSlots({ shared: 20, ofApp: 10, most: 20 })) =>
-    (await database.write((trx) => takeDueDeliveries(trx, { ...taker(), now, leaseUntil: now + LEASE, slots }))).taken;
+  const lease = async (now = NOW) =>
+    (await database.write((trx) => takeDueDeliveries(trx, { ...taker(), now, leaseUntil: now + LEASE }))).taken;
   const take = async (...options: Parameters<typeof lease>) => (await lease(...options)).map(({ id }) => id);
 
   describe("given a time that was stored before the clock was set back", () => {

@@ -2,7 +2,6 @@ import { expect } from "chai";
 
 import { redeliverEvent, registerWebhook, sendTestEvent } from "../../../../api/commands/webhooks.ts";
 import { createSealer } from "../../../../api/keys/sealer.ts";
-import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
 import type { DueDelivery } from "../../../../api/store/outbox/due-deliveries.ts";
@@ -49,7 +48,6 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
         ...taker(),
         now: NOW,
         leaseUntil: NOW + 60_000,
-        slots: new FairSlots({ shared: 20, ofApp: 10, most: 20 }),
       }),
     );
   const disable = (database: Database) =>

@@ -1,4 +1,3 @@
-import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { insertApp } from "../../../../api/store/apps/apps.ts";
 import { AT_ONCE } from "../../../../api/store/db/due.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
@@ -22,7 +21,7 @@ import {
   updateWebhook,
 } from "../../../../api/store/outbox/webhooks.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
-import { NOW, SLOTS, type Tour } from "./tour.ts";
+import { NOW, type Tour } from "./tour.ts";
 import { takeDueDeliveries, taker } from "../../../support/taker.ts";
 
 const { app } = BUSY;
@@ -45,8 +44,7 @@ export async function runOutbox(tour: Tour): Promise<void> {
 
 /** Takes deliveries while two apps wait, one of whose queues is being ended, and stores every kind of result. */
 async function deliver({ read, write }: Tour): Promise<void> {
-  const takeMore = (trx: Trx) =>
-    takeDueDeliveries(trx, { ...taker(), now: NOW, leaseUntil: NOW + 60_000, slots: new FairSlots(SLOTS, [app]) });
+  const takeMore = (trx: Trx) => takeDueDeliveries(trx, { ...taker(), now: NOW, leaseUntil: NOW + 60_000 });
   const look = () => write(takeMore);
   // One that is put aside.
   const [first] = await dueDeliveries(read, NOW, []);
