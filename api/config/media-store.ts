@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { announcedAddresses, bootstrapPeers, httpUrl, listenAddresses } from "./parsers.ts";
+import { announcedAddresses, bootstrapPeers, httpUrl, listenAddresses, wholeNumber } from "./parsers.ts";
 
 /** A bucket, and how to reach it. */
 interface BucketSetting {
@@ -34,6 +34,12 @@ export const MEDIA = {
     schema: z.string(),
     fallback: "AWS",
     description: "URL of the S3-compatible server (MinIO, Garage, R2 and others), without a path.",
+  },
+  COLLECT_MEDIA_HOURS: {
+    schema: wholeNumber(0, 8_760),
+    fallback: "24",
+    description:
+      "Hours between two deletions of media that nothing uses and that are older than a week, as `npm run cli -- media collect` deletes them. A process with the role `media` does it. `0`: never.",
   },
   IPFS_GATEWAY: {
     schema: httpUrl,

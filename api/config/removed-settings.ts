@@ -96,16 +96,6 @@ export const REMOVED_SETTINGS: readonly RemovedSetting[] = [
   plain("LOG_QUERY_ADDRESSES", "Log queries begin with 500 addresses, and adapt to the provider."),
   plain("LOG_TOPICS_ABOVE", "Log queries for more than 2,000 contracts name no addresses."),
   plain("REBROADCAST_SECONDS", "An unmined transaction is sent to the node again after 5 seconds."),
-  {
-    variable: "COLLECT_MEDIA_HOURS",
-    now: "Media that nothing uses and that are older than a week are deleted once a day.",
-    refused: {
-      values: "0",
-      is: (value) => Number(value) === 0,
-      because: "With the value of this setting they were kept.",
-      instead: "Copy what you want to keep of them to another place (`npm run cli -- backup`).",
-    },
-  },
   ...QUOTAS,
 ];
 

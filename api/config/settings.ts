@@ -103,6 +103,7 @@ function settingsOf(reader: Reader) {
     ipfsPinRpc: reader.optional("IPFS_PIN_RPC"),
     ipfsNode: reader.ipfsNode(),
     retain: reader.retention(),
+    collectMediaHours: reader.read("COLLECT_MEDIA_HOURS"),
     roles: reader.read("ROLES"),
     logLevel: reader.read("LOG_LEVEL"),
     limits: reader.limits(),

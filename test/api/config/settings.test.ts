@@ -73,6 +73,7 @@ describe("settings", () => {
       ipfsPinRpc: null,
       ipfsNode: null,
       retain: { days: 30, failedDays: 365 },
+      collectMediaHours: 24,
       roles: ["api", "relayer", "indexer", "webhooks", "media", "ipfs"],
       logLevel: "info",
       limits: DEFAULT_LIMITS,
