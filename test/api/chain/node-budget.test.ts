@@ -98,19 +98,4 @@ describe("NodeBudget", () => {
     expect(budget.isReported).to.equal(true);
     expect(monotonic() - started).to.be.below(500);
   });
-
-  it("is the same for another thread, and not for another node", async () => {
-    const module = new URL("../../../api/chain/", import.meta.url).href;
-    const program = `
-      const { NodeBudget } = await import("${module}node-budget.ts");
-      const { NodeMemory, monotonic } = await import("${module}node-memory.ts");
-      const { workerData } = await import("node:worker_threads");
-      new NodeBudget(new NodeMemory(1, workerData)).refused(1, { retryAfter: 30_000, startedAt: monotonic() });`;
-    const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
-    await once(new Worker(url, { workerData: shared }), "exit");
-    const error = await failure(take(0));
-    expect(error).to.be.instanceOf(RateLimited);
-    expect((error as RateLimited).retryAfter).to.be.within(15_000, 30_500);
-    await take(0, new NodeBudget(new NodeMemory(2, shared)));
-  });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect } from "chai";
-import { encodeRlp, keccak256, toBeHex, Wallet } from "ethers";
+import { encodeRlp, keccak256, toBeHex } from "ethers";
 
 import {
   NotProven,
@@ -12,10 +12,6 @@ import {
   trieRoot,
   UnknownFormat,
 } from "../../../api/chain/receipt-proof.ts";
-import { anvilBinary } from "../../../scripts/scene/anvil.ts";
-import { NodeProcess } from "../../../scripts/scene/node.ts";
-import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
-import { ANVIL_KEY, type TestNode } from "../../support/node.ts";
 
 const FIXTURES = join(import.meta.dirname, "../../fixtures/blocks");
 
@@ -110,35 +106,6 @@ describe("receipt proof", () => {
         "a field is missing",
       ).to.contain("logsBloom");
     });
-  });
-
-  describe("given Anvil", () => {
-    let node: TestNode;
-
-    before(async function () {
-      if (anvilBinary() === null) this.skip();
-      node = await NodeProcess.anvil([]);
-    });
-    // Absent when the test was skipped.
-    after(() => (node as TestNode | undefined)?.stop());
-
-    for (const type of [0, 1, 2]) {
-      it(`proves a block with logs, by a transaction of type ${type.toString()}`, async () => {
-        const signer = new Wallet(ANVIL_KEY, node.provider);
-        const plain = await (await new PlainERC721__factory(signer).deploy()).waitForDeployment();
-        const minted = await (await plain.mint(signer.address, 1, { type })).wait();
-        const block = (await node.provider.send("eth_getBlockByHash", [minted?.blockHash, false])) as { hash: string };
-        const header = proveHeader(block);
-        const receipts = (await node.provider.send("eth_getBlockReceipts", [block.hash])) as ShownReceipt[];
-        expect(receipts.map((receipt) => Number(receipt.type))).to.deep.equal([type]);
-        expect((await proveLogs(header, [receipts])).logs.map(({ transactionHash }) => transactionHash)).to.deep.equal([
-          minted?.hash,
-        ]);
-        const [receipt] = receipts;
-        if (receipt !== undefined) receipt.logs = [];
-        await refusal(NotProven, () => proveLogs(header, [receipts]));
-      });
-    }
   });
 
   describe("proveLogs", () => {

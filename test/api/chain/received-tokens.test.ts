@@ -56,27 +56,19 @@ describe("receivedTokens", () => {
   });
   after(() => node.stop());
 
-  describe("given a provider without a limit of blocks", () => {
-    it("asks once", async () => {
-      expect(await search(Infinity)).to.deep.equal({ tokenIds: ["998", "500", "3"], from: 0 });
-      expect(asked).to.deep.equal([{ from: 0, to: HEAD }]);
-    });
+  it("are found by one query without a limit of blocks, and with one by ranges that are accepted, newest first", async () => {
+    const found = { tokenIds: ["998", "500", "3"], from: 0 };
+    expect(await search(Infinity)).to.deep.equal(found);
+    expect(asked).to.deep.equal([{ from: 0, to: HEAD }]);
+    expect(await search(40)).to.deep.equal(found);
+    expect(asked[0]?.to).to.equal(HEAD);
+    for (const [index, { from, to }] of asked.entries()) {
+      expect(to - from).to.be.lessThan(40);
+      if (index > 0) expect(to).to.equal((asked[index - 1]?.from ?? 0) - 1);
+    }
   });
 
-  describe("given a provider that allows 40 blocks", () => {
-    it("asks for ranges that it accepts, newest first, and finds the same", async () => {
-      expect(await search(40)).to.deep.equal({ tokenIds: ["998", "500", "3"], from: 0 });
-      expect(asked[0]?.to).to.equal(HEAD);
-      for (const [index, { from, to }] of asked.entries()) {
-        expect(to - from).to.be.lessThan(40);
-        if (index > 0) expect(to).to.equal((asked[index - 1]?.from ?? 0) - 1);
-      }
-    });
-  });
-
-  describe("given a provider that refuses every query", () => {
-    it("finds nothing, and says that nothing was searched", async () => {
-      expect(await search(0)).to.deep.equal({ tokenIds: [], from: HEAD + 1 });
-    });
+  it("are none when every query is refused, and it is said that nothing was searched", async () => {
+    expect(await search(0)).to.deep.equal({ tokenIds: [], from: HEAD + 1 });
   });
 });

@@ -64,25 +64,6 @@ describe("createReceiverReads", () => {
     );
   });
 
-  it("asks for 100 contracts with eleven HTTP requests", async () => {
-    let exchanges = 0;
-    node.raw = (calls, response) => {
-      exchanges += 1;
-      const answers = calls.map((call) => ({ jsonrpc: "2.0", id: call.id, result: node.answer(call) }));
-      response.setHeader("content-type", "application/json").end(JSON.stringify(answers));
-    };
-    const found = await read(Array.from({ length: 100 }, randomAddress));
-    expect(new Set(found.map(({ accepts }) => accepts))).to.deep.equal(new Set([true]));
-    expect(exchanges).to.equal(11);
-  });
-
-  it("asks nothing of accounts without code but their code", async () => {
-    node.answer = () => "0x";
-    const [found] = await read([randomAddress()]);
-    expect(found).to.deep.equal({ is: "account", delegate: null, accepts: true, reason: null });
-    expect(node.calls.map(({ method }) => method)).to.deep.equal(["eth_getCode"]);
-  });
-
   it("gives the answers of the others when one receiver answers megabytes", async () => {
     const receivers = Array.from({ length: 10 }, randomAddress);
     hooks.set(receivers[3] ?? "", ACCEPTED.padEnd(4_000_000, "0"));

@@ -35,19 +35,6 @@ describe("Rpc", () => {
       expect(await rpc.all(calls)).to.deep.equal(Array.from({ length: 250 }, (_, index) => index));
     });
 
-    it("puts at most as many calls into one HTTP request as the bounds allow", async () => {
-      const sizes: number[] = [];
-      node.raw = (calls, response) => {
-        sizes.push(calls.length);
-        response.end(JSON.stringify(calls.map(({ id }) => ({ jsonrpc: "2.0", id, result: 1 }))));
-      };
-      await rpc.batch(
-        Array.from({ length: 25 }, () => ({ method: "echo", params: [] })),
-        { batch: 10 },
-      );
-      expect(sizes).to.deep.equal([10, 10, 5]);
-    });
-
     it("returns the error of one call beside the results of the others", async () => {
       node.answer = ({ params }) =>
         params[0] === 1 ? { error: { code: 3, message: "reverted", data: "0xab" } } : params[0];
