@@ -61,20 +61,13 @@ describe("the shared backlog", () => {
   describe("given one app fills it", () => {
     beforeEach(() => start({ backlog: 20 }));
 
-    it("lets that app use everything but the reserve, exactly, also within a group of calls", async () => {
+    it("lets it use everything but the reserve, exactly, and takes those of others, each up to what is left", async () => {
       expect(await mints(api.app, 30)).to.equal(16);
       expect(await total(counterKeys.backlog())).to.equal(16);
       expectFull(await mint(api.app), /this app already uses its share/);
-    });
-
-    it("still takes requests of other apps, each up to what is left", async () => {
-      await mints(api.app, 30);
       expect(await mints(api.other, 10)).to.equal(2);
       expectFull(await mint(api.other), /this app already uses its share/);
-      const third = await addApp(api, "third");
-      expect(await mints(third, 10)).to.equal(1);
-      const fourth = await addApp(api, "fourth");
-      expect(await mints(fourth, 10)).to.equal(1);
+      for (const name of ["third", "fourth"]) expect(await mints(await addApp(api, name), 10)).to.equal(1);
       expectFull(await mint(await addApp(api, "fifth")), /of all apps/);
     });
 

@@ -86,28 +86,25 @@ describe("Idempotency-Key", () => {
       contract = await addCollection(api);
     });
 
+    const twice = async (one: string, other: string) => {
+      const key = newKey();
+      const ends = `"collection_address":"${contract}","to_address":"${randomAddress()}"`;
+      const [first, again] = [`{${ends},${one}}`, `{${other},${ends}}`];
+      const answer = await raw("/v1/nfts", first, key);
+      expectAccepted(answer);
+      return { first: answer, again: await raw("/v1/nfts", again, key) };
+    };
+
     for (const [title, one, other] of [
-      [
-        "another order of keys, in values too",
-        '{"a":1,"attributes":[{"x":1,"y":2}]}',
-        '{"attributes":[{"y":2,"x":1}],"a":1}',
-      ],
-      ["other white space", '{"name":"A"}', '{\n  "name" : "A" }\n'],
-      ["an added empty text", '{"name":"A"}', '{"name":"A","image":""}'],
-      ["an added null", '{"name":"A"}', '{"name":"A","image":null}'],
-      ["an escaped letter", '{"name":"A"}', '{"name":"\\u0041"}'],
+      ["another one in values", '"attributes":[{"x":1,"y":2}]', '"attributes":[{"y":2,"x":1}]'],
+      ["other white space", '"name":"A"', '\n  "name" : "A" \n'],
+      ["an added empty text", '"name":"A"', '"name":"A","image":""'],
+      ["an added null", '"name":"A"', '"name":"A","image":null'],
+      ["an escaped letter", '"name":"A"', '"name":"\\u0041"'],
     ] as const) {
-      it(`gives the first answer: ${title}`, async () => {
-        const key = newKey();
-        const fields = (text: string) =>
-          text
-            .replace('"a":1', `"to_address":"0x${"11".repeat(20)}"`)
-            .replace("{", `{"collection_address":"${contract}",`);
-        const body = (text: string) =>
-          text.includes("to_address") ? text : text.replace("{", `{"to_address":"0x${"11".repeat(20)}",`);
-        const first = await raw("/v1/nfts", body(fields(one)), key);
-        expectAccepted(first);
-        expect((await raw("/v1/nfts", body(fields(other)), key)).text).to.equal(first.text);
+      it(`gives the first answer: another order of keys, and ${title}`, async () => {
+        const { first, again } = await twice(one, other);
+        expect(again.text).to.equal(first.text);
       });
     }
 
@@ -125,20 +122,16 @@ describe("Idempotency-Key", () => {
     });
 
     for (const [title, one, other] of [
-      ["another order of a list", '{"attributes":[1,2]}', '{"attributes":[2,1]}'],
-      ["a null within a value", '{"attributes":[{}]}', '{"attributes":[{"a":null}]}'],
+      ["another order of a list", '"attributes":[1,2]', '"attributes":[2,1]'],
+      ["a null within a value", '"attributes":[{}]', '"attributes":[{"a":null}]'],
       [
-        "a large number with another last digit",
-        '{"attributes":[12345678901234567890]}',
-        '{"attributes":[12345678901234567891]}',
+        "another last digit of a large number",
+        '"attributes":[12345678901234567890]',
+        '"attributes":[12345678901234567891]',
       ],
     ] as const) {
       it(`refuses ${title}`, async () => {
-        const key = newKey();
-        const body = (text: string) =>
-          text.replace("{", `{"collection_address":"${contract}","to_address":"0x${"11".repeat(20)}",`);
-        expectAccepted(await raw("/v1/nfts", body(one), key));
-        expectRefusal(await raw("/v1/nfts", body(other), key), 409, "idempotency_key_reused");
+        expectRefusal((await twice(one, other)).again, 409, "idempotency_key_reused");
       });
     }
 

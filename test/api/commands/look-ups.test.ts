@@ -1,11 +1,7 @@
-import { setImmediate } from "node:timers/promises";
-
 import { expect } from "chai";
 
-import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { hashOf } from "../../../api/commands/credential.ts";
 import { LookUps } from "../../../api/commands/look-ups.ts";
-import { revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import type { TransferPlaces } from "../../../api/store/listings/transfer-source.ts";
 import { addCollection, addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
@@ -14,17 +10,15 @@ import { useApi } from "../support/use-api.ts";
 
 describe("look-ups of calls that arrive together", () => {
   const api = useApi({ per: "block" });
-  const { plugin, taken: statements } = statementCounter();
-  let lookUps: LookUps;
-  beforeEach(() => {
-    lookUps = new LookUps(api.database.read.withPlugin(plugin));
-    statements();
-  });
 
-  it("find the wallets of their app only, in one statement", async () => {
+  it("find what belongs to the app of their call only, each in one statement", async () => {
+    const { plugin, taken: statements } = statementCounter();
+    const lookUps = new LookUps(api.database.read.withPlugin(plugin));
     const [mine, theirs] = [await addWallet(api), await addWallet(api, api.other.token)];
+    const contract = await addCollection(api);
     const [{ id: me }, { id: other }] = [api.app, api.other];
-    const found = await Promise.all([
+    statements();
+    const wallets = await Promise.all([
       lookUps.wallet(me, theirs),
       lookUps.wallet(me, mine),
       lookUps.wallet(other, mine),
@@ -32,69 +26,33 @@ describe("look-ups of calls that arrive together", () => {
       lookUps.wallet(me, randomAddress()),
       lookUps.wallet(me, mine),
     ]);
-    expect(found.map((wallet) => wallet?.address)).to.deep.equal([undefined, mine, undefined, theirs, undefined, mine]);
+    const ofWallets = [undefined, mine, undefined, theirs, undefined, mine];
+    expect(wallets.map((wallet) => wallet?.address)).to.deep.equal(ofWallets);
     expect(statements()).to.equal(1);
-  });
-
-  it("find the collections of their app only, in one statement", async () => {
-    const mine = await addCollection(api);
-    const [{ id: me }, { id: other }] = [api.app, api.other];
-    const found = await Promise.all([
-      lookUps.collection(other, mine),
-      lookUps.collection(me, mine),
+    const collections = await Promise.all([
+      lookUps.collection(other, contract),
+      lookUps.collection(me, contract),
       lookUps.collection(me, randomAddress()),
     ]);
-    expect(found.map((collection) => collection?.address)).to.deep.equal([undefined, mine, undefined]);
+    expect(collections.map((collection) => collection?.address)).to.deep.equal([undefined, contract, undefined]);
     expect(statements()).to.equal(1);
-  });
-
-  it("ask once in a turn of the event loop whether a token is still valid, and again in the next one", async () => {
-    const { token, id } = await issueToken(api, { appId: api.app.id, name: "test", scopes: null, expiresAt: null });
-    const credential = { kind: "token", hash: hashOf(token) } as const;
-    const first = lookUps.isValid(credential);
-    const later = Promise.resolve().then(() => lookUps.isValid(credential));
-    expect(await Promise.all([first, later])).to.deep.equal([true, true]);
-    expect(statements()).to.equal(1);
-    await setImmediate();
-    await api.database.write((trx) => revokeApiToken(trx, id, 1_000));
-    expect(await lookUps.isValid(credential)).to.equal(false);
-    expect(statements()).to.equal(1);
-  });
-
-  it("find the sources of transfers in their order, in one statement", async () => {
-    const [wallet, contract] = [await addWallet(api), await addCollection(api)];
-    const [{ id: me }, { id: other }] = [api.app, api.other];
     const source = (places: TransferPlaces) => lookUps.transferSources([places]).then(([found]) => found);
-    const found = await Promise.all([
-      source({ appId: me, wallet, contract: randomAddress() }),
-      source({ appId: other, wallet, contract }),
-      source({ appId: me, wallet, contract }),
+    const sources = await Promise.all([
+      source({ appId: me, wallet: mine, contract: randomAddress() }),
+      source({ appId: other, wallet: mine, contract }),
+      source({ appId: me, wallet: mine, contract }),
       source({ appId: me, wallet: randomAddress(), contract }),
     ]);
-    expect(found).to.deep.equal([
+    expect(sources).to.deep.equal([
       { ownsWallet: true, collectionType: null, soulbound: false, signedBurns: false },
       { ownsWallet: false, collectionType: "ERC721", soulbound: false, signedBurns: true },
       { ownsWallet: true, collectionType: "ERC721", soulbound: false, signedBurns: true },
       { ownsWallet: false, collectionType: "ERC721", soulbound: false, signedBurns: true },
     ]);
     expect(statements()).to.equal(1);
-  });
-
-  it("find tokens by their hash, in one statement", async () => {
-    const [mine, theirs] = [hashOf(api.app.token), hashOf(api.other.token)];
-    const found = await Promise.all([theirs, "unknown", mine, theirs].map((hash) => lookUps.token(hash)));
-    expect(found.map((token) => token?.app_id)).to.deep.equal([api.other.id, undefined, api.app.id, api.other.id]);
+    const [ours, others] = [hashOf(api.app.token), hashOf(api.other.token)];
+    const tokens = await Promise.all([others, "unknown", ours, others].map((hash) => lookUps.token(hash)));
+    expect(tokens.map((token) => token?.app_id)).to.deep.equal([other, undefined, me, other]);
     expect(statements()).to.equal(1);
-  });
-
-  it("see a revocation that was committed before, each time", async () => {
-    const { token, id } = await issueToken(api, { appId: api.app.id, name: "test", scopes: null, expiresAt: null });
-    const hash = hashOf(token);
-    expect((await lookUps.token(hash))?.revoked_at).to.equal(null);
-    const revoked = api.database.write((trx) => revokeApiToken(trx, id, 1_000));
-    const during = lookUps.token(hash);
-    await revoked;
-    expect((await lookUps.token(hash))?.revoked_at).to.equal(1_000);
-    await during;
   });
 });
