@@ -5,9 +5,8 @@ import type { CID } from "multiformats/cid";
 
 import { BlockFiles } from "../../../api/content/block-files.ts";
 import { parseCid } from "../../../api/content/cids.ts";
-import { findFile, importContent, importDirectory, walkBlocks } from "../../../api/content/content.ts";
+import { findFile, importContent, importDirectory } from "../../../api/content/content.ts";
 import { collect } from "../../support/collect.ts";
-import { rejectionOf } from "../../support/rejection.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { streamOf } from "../support/content.ts";
 
@@ -106,37 +105,6 @@ describe("content", () => {
     expect(await read(cid, "18")).to.equal(null);
     expect(await read(cid, "../17")).to.equal(null);
     expect(await read(cid)).to.equal(null);
-  });
-
-  it("reads ahead no more than asked, however slow the consumer is", async () => {
-    const { cid } = await importContent(blocks, keyStream(10 * MIB, "slow"));
-    const held = new Map<string, Uint8Array>();
-    for await (const { cid: block, bytes } of walkBlocks(blocks, cid, new Set())) held.set(block.toString(), bytes);
-    let gets = 0;
-    const source = {
-      has: () => Promise.resolve(true),
-      get: (wanted: CID) => {
-        gets += 1;
-        return Promise.resolve(held.get(wanted.toString())!);
-      },
-    };
-    for (const readAhead of [1, 4]) {
-      gets = 0;
-      const reading = (await findFile(source, cid, "", readAhead))!.read()[Symbol.asyncIterator]();
-      await reading.next();
-      // Everything is in memory, so all pending reads run now.
-      for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
-      expect(gets).to.equal(1 + readAhead);
-      await reading.return?.();
-    }
-  });
-
-  it("names the CID of a missing or corrupt block", async () => {
-    const { cid } = await importContent(blocks, keyStream(2 * MIB, "any"));
-    const all = (await collect(walkBlocks(blocks, cid, new Set()))).map((block) => block.cid);
-    expect(all.length).to.equal(3);
-    expect(await blocks.quarantine().add([all[2]!], Infinity)).to.have.length(1);
-    expect(await rejectionOf(read(cid))).to.include({ name: "BlockMissing", cid: all[2]!.toString() });
   });
 });
 

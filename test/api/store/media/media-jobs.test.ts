@@ -1,6 +1,5 @@
 import { expect } from "chai";
 
-import type { Mint } from "../../../../api/domain/command.ts";
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import {
   type MediaJob,
@@ -20,7 +19,7 @@ import { failUncertain } from "../../../../api/store/reconcile/adopt-lost-batche
 import { compareCounters } from "../../../../api/store/reconcile/compare.ts";
 import { counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
 import { failWithoutEffect } from "../../../../api/store/requests/request-state.ts";
-import { toCommand, toRequest } from "../../../../api/store/requests/requests.ts";
+import { toRequest } from "../../../../api/store/requests/requests.ts";
 import { expectAccepted, expectRefusal } from "../../support/expect.ts";
 import { addCollection } from "../../support/api-rows.ts";
 import { randomAddress } from "../../support/rows.ts";
@@ -57,9 +56,7 @@ describe("media jobs", () => {
     if (job === undefined) throw new Error("no job is due");
     return api.database.write(async (trx) => {
       await hostContent(trx, [{ cid: "cid", type: "image/png", size: 1 }], [], now);
-      const { animation_url: animation } = (job.request.command as Extract<Mint, { metadata: unknown }>).metadata ?? {};
-      const cids = { image: "cid", ...(animation === undefined ? {} : { animation_url: "cid" }) };
-      if (!(await endMediaJob(trx, job, { kind: "files", cids }))) return false;
+      if (!(await endMediaJob(trx, job, { kind: "files", cids: { image: "cid" } }))) return false;
       return (await acceptMediaResult(trx, job.request.id, now)) !== null;
     });
   };
@@ -68,18 +65,6 @@ describe("media jobs", () => {
       const failure = mediaFailure({ errorCode, field: "image", message: "no" });
       return (await endMediaJob(trx, job!, failure)) && (await acceptMediaResult(trx, job!.request.id, 2)) !== null;
     });
-
-  it("hide a request from the relayers until its media are there", async () => {
-    const id = await mint(MEDIA);
-    expect((await row(id)).ready_at).to.equal(null);
-    const [job] = await take(1_000);
-    expect(job?.request.id).to.equal(id);
-    expect(await finish(job)).to.equal(true);
-    const done = await row(id);
-    expect(done.ready_at).to.not.equal(null);
-    expect(toCommand(done.command)).to.have.nested.property("metadata.image", "ipfs://cid");
-    expect(await take(10_000)).to.deep.equal([]);
-  });
 
   it("count the metadata as they are with the copied media in them", async () => {
     const storedBytes = () => readCounter(api.database.read, counterKeys.storedBytes(api.app.id));
@@ -144,20 +129,6 @@ describe("media jobs", () => {
     expect(await take(1_000)).to.deep.equal([]);
   });
 
-  it("change the row of a reserved id", async () => {
-    const erc1155 = { collection_address: await addCollection(api, { type: "ERC1155" }), to_address: undefined };
-    const fields = { initial_owner: randomAddress(), token_id: 7, initial_supply: 1, image: IMAGE };
-    const id = await mint({ ...erc1155, ...fields, animation_url: IMAGE, copy_media: true });
-    const [job] = await take(1_000);
-    await finish(job);
-    const nft = await api.database.read
-      .selectFrom("nfts")
-      .selectAll()
-      .where("request_id", "=", id)
-      .executeTakeFirstOrThrow();
-    expect(JSON.parse(nft.metadata ?? "null")).to.deep.equal({ animation_url: "ipfs://cid", image: "ipfs://cid" });
-  });
-
   it("are taken by one process at a time, and by another when that one has ended", async () => {
     const id = await mint(MEDIA);
     const [first] = await take(1_000);
@@ -189,20 +160,5 @@ describe("media jobs", () => {
       errors,
     });
     expectAccepted(await api.post("/v1/nfts", body));
-  });
-
-  it("leave places to other apps", async () => {
-    const theirs = await addCollection(api, { app: api.other.id });
-    for (let index = 0; index < 3; index++) await mint(MEDIA);
-    const body = { collection_address: theirs, to_address: randomAddress(), ...MEDIA };
-    expectAccepted(await api.post("/v1/nfts", body, { token: api.other.token }));
-    const apps = (jobs: MediaJob[]) =>
-      jobs.map((job) => (job.request.app_id === api.app.id ? "mine" : "theirs")).sort();
-    const slots = (ofApp: number, running: string[] = []) => new FairSlots({ shared: 20, ofApp, most: 20 }, running);
-    const first = await take(1_000, { slots: slots(2) });
-    expect(apps(first)).to.deep.equal(["mine", "mine", "theirs"]);
-    const running = first.map((job) => job.request.app_id);
-    expect(await take(1_001, { slots: slots(2, running) })).to.deep.equal([]);
-    expect(apps(await take(1_002, { slots: slots(3, [api.app.id, api.app.id]) }))).to.deep.equal(["mine"]);
   });
 });
