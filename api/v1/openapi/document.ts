@@ -49,7 +49,7 @@ export function apiDocument(settings: { publicUrl: string }): ApiDocument {
       paths,
       webhooks: webhookCalls(),
       components: {
-        securitySchemes: securitySchemes(settings.publicUrl, ENDPOINTS),
+        securitySchemes: securitySchemes(settings.publicUrl),
         headers: RESPONSE_HEADERS,
         parameters: { IdempotencyKey: IDEMPOTENCY_KEY, LastEventId: LAST_EVENT_ID },
         responses: sharedErrorResponses([...ENDPOINTS.map(errorCodesOf), ...Object.values(PUBLIC_ERRORS)]),

@@ -10,13 +10,10 @@ const IN_SESSIONS =
 
 type Scheme = "token" | "session" | "operatorSession";
 
-/** Ways to authenticate: those that the endpoints use. */
-export function securitySchemes(
-  publicUrl: string,
-  endpoints: readonly Endpoint[],
-): Record<string, oas31.SecuritySchemeObject> {
+/** Ways to authenticate. */
+export function securitySchemes(publicUrl: string): Record<Scheme, oas31.SecuritySchemeObject> {
   const cookie = { type: "apiKey", in: "cookie", name: cookieName(publicUrl) } as const;
-  const all: Record<Scheme, oas31.SecuritySchemeObject> = {
+  return {
     token: {
       type: "http",
       scheme: "bearer",
@@ -28,8 +25,6 @@ export function securitySchemes(
     },
     operatorSession: { ...cookie, description: `${IN_SESSIONS} Only the operator's session may make these calls.` },
   };
-  const used = new Set(endpoints.flatMap(securityOf).flatMap(Object.keys));
-  return Object.fromEntries(Object.entries(all).filter(([name]) => used.has(name)));
 }
 
 /** Who may call an endpoint, and the scope that it needs. */
