@@ -16,7 +16,7 @@ const CONNECTIONS = 64;
 const POLL = 25;
 /** Milliseconds without any progress after which the benchmark fails. */
 const STALLED = 60_000;
-export const ALL_ROLES = "api,relayer,indexer,webhooks,media";
+const ALL_ROLES = "api,relayer,indexer,webhooks,media";
 const UNLIMITED = "100000000";
 
 interface RequestView {

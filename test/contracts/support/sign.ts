@@ -2,10 +2,8 @@ import { Signature, type BaseWallet } from "ethers";
 
 import {
   burnAuthorizationDigest,
-  executionDigest,
   transferAuthorizationDigest,
   type BurnAuthorization,
-  type Execution,
   type TransferAuthorization,
 } from "../../../api/chain/codec/encode.ts";
 import { ethers } from "./deploy.ts";
@@ -45,8 +43,4 @@ export function signBurn(
   chainId = CHAIN_ID,
 ): CompactSignature {
   return signDigest(wallet, burnAuthorizationDigest(chainId, collection, authorization));
-}
-
-export function signExecution(wallet: BaseWallet, execution: Execution, chainId = CHAIN_ID): CompactSignature {
-  return signDigest(wallet, executionDigest(chainId, wallet.address, execution));
 }
