@@ -31,6 +31,8 @@ export class Writes {
   /** The group that operations may still join. */
   #open: Member[] | null = null;
   #running = 0;
+  /** Whether a commit has ended in this turn of the event loop. */
+  #endedNow = false;
   #drained = Promise.withResolvers<null>();
 
   /** @param metrics measures writes from their call to their commit, with all waits: for others, for a connection, for a lock. */
@@ -79,19 +81,13 @@ export class Writes {
     this.#groups.push(group);
     if (joins) this.#open = group;
     // Others of this turn may join the group.
-    if (waits) this.#startLater();
+    if (waits) setImmediate(this.#start);
     else this.#start();
     return promise;
   }
 
-  #startLater(): void {
-    setImmediate(() => {
-      this.#start();
-    });
-  }
-
-  #start(): void {
-    while (this.#running < this.#commits.atOnce) {
+  readonly #start = (): void => {
+    while (this.#running < this.#commits.atOnce && !this.#endedNow) {
       const group = this.#groups.shift();
       if (group === undefined) return;
       if (group === this.#open) this.#open = null;
@@ -100,16 +96,20 @@ export class Writes {
         this.#ended();
       });
     }
-  }
+  };
 
+  /** Some operations follow others as soon as these are answered. A long chain of them must not keep everything else waiting. */
   #ended(): void {
     this.#running -= 1;
-    if (this.#groups.length > 0) {
-      // Some operations follow others as soon as these are answered. A long chain of them must not keep everything else waiting.
-      this.#startLater();
-    } else if (this.#running === 0) {
-      this.#drained.resolve(null);
-      this.#drained = Promise.withResolvers();
+    if (!this.#endedNow) {
+      this.#endedNow = true;
+      setImmediate(() => {
+        this.#endedNow = false;
+        this.#start();
+      });
     }
+    if (this.#running > 0 || this.#groups.length > 0) return;
+    this.#drained.resolve(null);
+    this.#drained = Promise.withResolvers();
   }
 }
