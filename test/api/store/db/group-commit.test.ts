@@ -33,19 +33,17 @@ describe("writes that share a commit", () => {
     for (const turns of [undefined, new WriteTurns()]) {
       it(`lets other things happen meanwhile, ${turns === undefined ? "in one thread" : "in one of several threads"}`, async () => {
         const shared = await openDatabase(database.url, { turns });
-        const other = new AbortController();
+        let passed = 0;
+        const count = () => {
+          passed += 1;
+          if (passed < 50) setImmediate(count);
+        };
         let writes = 0;
         await shared.write(add("first"));
-        setImmediate(() => {
-          other.abort();
-        });
-        while (!other.signal.aborted && writes < 1_000) {
-          await shared.writeGroup(add((writes++).toString()));
-          // As a caller that reads in between: SQLite answers in the same turn of the event loop.
-          for (let steps = 0; steps < 20; steps++) await Promise.resolve();
-        }
+        count();
+        while (passed < 50 && writes < 1_000) await shared.write(add((writes++).toString()));
+        expect(writes).to.be.lessThan(150);
         await shared.close();
-        expect(writes).to.be.lessThan(10);
       });
     }
   });
