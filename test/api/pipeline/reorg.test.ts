@@ -214,10 +214,13 @@ describe("confirmations and reorganizations of the chain", () => {
     });
   });
 
-  it("given a restart with a lower CONFIRMATIONS: completes requests that are deep enough now, although the chain mines no new block", async () => {
-    const id = await api.accept("/v1/collections", { type: "ERC721", name: "Test", symbol: "TST" });
-    await inBlock(id);
-    await moneta.restart({ CONFIRMATIONS: "1" });
-    expect((await api.settled(id)).status).to.equal("completed");
+  // The last: the service has another setting afterwards.
+  describe("given a restart with a lower CONFIRMATIONS", () => {
+    it("completes requests that are deep enough now, although the chain mines no new block", async () => {
+      const id = await api.accept("/v1/collections", { type: "ERC721", name: "Test", symbol: "TST" });
+      await inBlock(id);
+      await moneta.restart({ CONFIRMATIONS: "1" });
+      expect((await api.settled(id)).status).to.equal("completed");
+    });
   });
 });
