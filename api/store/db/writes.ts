@@ -81,7 +81,7 @@ export class Writes {
     this.#groups.push(group);
     if (joins) this.#open = group;
     // Others of this turn may join the group.
-    if (waits) setImmediate(this.#start);
+    if (waits || this.#endedNow) setImmediate(this.#start);
     else this.#start();
     return promise;
   }
@@ -103,9 +103,11 @@ export class Writes {
     this.#running -= 1;
     if (!this.#endedNow) {
       this.#endedNow = true;
+      const hasMore = this.#groups.length > 0;
       setImmediate(() => {
         this.#endedNow = false;
-        this.#start();
+        // Groups that came later have a turn of their own.
+        if (hasMore) this.#start();
       });
     }
     if (this.#running > 0 || this.#groups.length > 0) return;

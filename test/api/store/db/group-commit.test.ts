@@ -30,6 +30,18 @@ describe("writes that share a commit", () => {
   });
 
   describeOn("sqlite", "given operations of which each follows the answer to the one before", () => {
+    it("begins in a later turn of the event loop, after what was asked for before", async () => {
+      await database.write(add("first"));
+      // SQLite answers in the same turn: by now the commit has ended.
+      for (let steps = 0; steps < 20; steps++) await Promise.resolve();
+      let later = false;
+      setImmediate(() => {
+        later = true;
+      });
+      await database.write(add("second"));
+      expect(later).to.equal(true);
+    });
+
     for (const turns of [undefined, new WriteTurns()]) {
       it(`lets other things happen meanwhile, ${turns === undefined ? "in one thread" : "in one of several threads"}`, async () => {
         const shared = await openDatabase(database.url, { turns });
