@@ -29,6 +29,8 @@ module.exports = class SendingReporter {
     }
 
     runner.on("suite", ({ file }) => enter(file));
+    // It may stand outside of every suite.
+    runner.on("test", ({ file }) => enter(file));
     runner.on("pass", () => current.passed++);
     runner.on("pending", () => current.skipped++);
     // Also for a hook that failed.

@@ -22,9 +22,9 @@ describe("runJobs", () => {
   it("counts the tests of each file, with failed hooks", async () => {
     const results = await run(job("passes"), job("fails"), job("passes", "postgres"));
     expect(results.map(counts)).to.deep.equal([
-      [job("passes").path, 1, 0, 1],
+      [job("passes").path, 2, 0, 1],
       [job("fails").path, 1, 3, 0],
-      [job("passes").path, 1, 0, 1],
+      [job("passes").path, 2, 0, 1],
     ]);
     expect(results.map(({ place }) => place)).to.deep.equal(["sqlite", "sqlite", "postgres"]);
   });
@@ -61,7 +61,7 @@ describe("runJobs", () => {
   it("counts a clean-up that fails after the last file, with its output", async () => {
     const results = await run(job("passes"), job("cleans-up-badly"));
     expect(results.map(({ passed, failed }) => [passed, failed])).to.deep.equal([
-      [1, 0],
+      [2, 0],
       [1, 0],
       [0, 1],
     ]);
