@@ -76,10 +76,11 @@ export const BATCHES_AT_ONCE = { shared: 4, ofApp: 1, most: 8 };
 /** How many batches wait in a process. Further ones are refused. */
 export const WAITING_BATCHES = { shared: 240, ofApp: 30, most: 480 };
 /**
- * How many calls that read (`GET`) a process handles at a time. A page of 4 MiB keeps the process busy for some tenths of a
- * second; the calls of other apps must not wait for hundreds of them.
+ * How many calls that read (`GET`) a process handles at a time. A page of 4 MiB keeps the process busy for some hundredths of a
+ * second, and calls of other apps must not wait for hundreds of them. Fewer would make light calls slower: those that begin together
+ * share look-ups and turns of the event loop.
  */
-export const READS_AT_ONCE = { shared: 8, ofApp: 4, most: 64 };
+export const READS_AT_ONCE = { shared: 24, ofApp: 12, most: 64 };
 /** How many such calls wait in a process. Further ones are refused. */
 export const WAITING_READS = { shared: 4_000, ofApp: 2_000, most: 5_000 };
 /** Most receivers that one call checks. */
