@@ -80,7 +80,7 @@ export const WAITING_BATCHES = { shared: 240, ofApp: 30, most: 480 };
  * second, and calls of other apps must not wait for hundreds of them. Fewer would make light calls slower: those that begin together
  * share look-ups and turns of the event loop.
  */
-export const READS_AT_ONCE = { shared: 24, ofApp: 12, most: 64 };
+export const READS_AT_ONCE = { shared: 16, ofApp: 8, most: 64 };
 /** How many such calls wait in a process. Further ones are refused. */
 export const WAITING_READS = { shared: 4_000, ofApp: 2_000, most: 5_000 };
 /** Most receivers that one call checks. */
