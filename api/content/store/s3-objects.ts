@@ -1,5 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 
+import type { Dispatcher, Response } from "undici";
+
 import { backoff } from "../../domain/backoff.ts";
 import { forEachAtOnce } from "../../shared/at-once.ts";
 import { pause } from "../../shared/pause.ts";
@@ -41,6 +43,8 @@ const WAIT = { first: 200, longest: 5_000 };
 const MAX_ANSWER = 4 * 2 ** 20;
 /** Deletions at once. */
 const DELETIONS = 8;
+/** Connections at once. Further requests wait for one. */
+const CONNECTIONS = 32;
 
 /** Error codes after which the same request may succeed. */
 const TRANSIENT = ["SlowDown", "RequestTimeout", "InternalError", "ServiceUnavailable", "ThrottlingException"];
@@ -50,6 +54,7 @@ export class S3Objects implements ObjectStore {
   readonly name: string;
   readonly #bucket: Bucket;
   readonly #wait: (milliseconds: number) => Promise<void>;
+  #agent: Dispatcher | null = null;
 
   /** @param wait replaced in tests. */
   constructor(bucket: Bucket, wait: (milliseconds: number) => Promise<void> = pause) {
@@ -118,7 +123,8 @@ export class S3Objects implements ObjectStore {
   async #once(method: string, object: string, body: Uint8Array | null): Promise<Answer> {
     const { credentials, region } = this.#bucket;
     // A service without a bucket does not need it.
-    const { AwsClient } = await import("aws4fetch");
+    const [{ AwsClient }, { Agent, fetch }] = await Promise.all([import("aws4fetch"), import("undici")]);
+    this.#agent ??= new Agent({ connections: CONNECTIONS });
     const { sessionToken, ...keys } = credentials;
     const client = new AwsClient({
       ...keys,
@@ -137,7 +143,14 @@ export class S3Objects implements ObjectStore {
       headers,
       body: body === null ? null : (body as Uint8Array<ArrayBuffer>),
     });
-    const response = await fetch(signed, { redirect: "manual", signal: AbortSignal.timeout(TIMEOUT) });
+    const response = await fetch(signed.url, {
+      method,
+      headers: Object.fromEntries(signed.headers),
+      body,
+      redirect: "manual",
+      signal: AbortSignal.timeout(TIMEOUT),
+      dispatcher: this.#agent,
+    });
     const bytes = await bytesOf(response);
     return {
       status: response.status,
@@ -161,7 +174,7 @@ function isTransient({ status, code }: Answer): boolean {
   return status === 429 || status >= 500 || TRANSIENT.includes(code);
 }
 
-async function bytesOf({ body }: Response): Promise<Buffer> {
+async function bytesOf({ body }: Pick<Response, "body">): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
