@@ -51,7 +51,7 @@ export type Limits = Record<keyof typeof DEFAULT_LIMITS, number>;
  * Uploads at the same time in one process: those that the apps share, those of one app, and those of all apps. Each keeps a
  * few MiB in memory.
  */
-export const UPLOADS = { shared: 16, ofApp: 8, most: 48 } as const;
+export const UPLOADS = { shared: 32, ofApp: 16, most: 48 } as const;
 /** Bytes of all texts of a collection: the most code of a contract (EIP-170), without the clone's own code and other arguments. */
 export const MAX_COLLECTION_TEXTS = 24_400;
 /** The part of MAX_BACKLOG that no app can use up alone. */
@@ -80,7 +80,7 @@ export const WAITING_BATCHES = { shared: 240, ofApp: 30, most: 480 };
  * second, and calls of other apps must not wait for hundreds of them. Fewer would make light calls slower: those that begin together
  * share look-ups and turns of the event loop.
  */
-export const READS_AT_ONCE = { shared: 16, ofApp: 8, most: 64 };
+export const READS_AT_ONCE = { shared: 32, ofApp: 16, most: 64 };
 /** How many such calls wait in a process. Further ones are refused. */
 export const WAITING_READS = { shared: 4_000, ofApp: 2_000, most: 5_000 };
 /** Most receivers that one call checks. */

@@ -31,6 +31,7 @@ export function createExpressApp(parts: AppDeps): Express {
     lookUps: new LookUps(database.read),
     uploads: new UploadSlots(),
     bytes: new HeldBytes(settings.limits.callBytes),
+    received: { calls: 0 },
     rates: new RateLimit(settings.limits, { database, processes: parts.apiProcesses }),
   };
   const app = express();
@@ -39,6 +40,10 @@ export function createExpressApp(parts: AppDeps): Express {
   app.disable("x-powered-by");
   // `request.ip` is the client, not the proxy.
   app.set("trust proxy", settings.trustProxy);
+  app.use((_request, _response, next) => {
+    deps.received.calls += 1;
+    next();
+  });
   app.use(measure(deps.metrics));
   app.use(requestLog(deps.logger));
   app.use(securityHeaders);

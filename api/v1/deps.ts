@@ -18,6 +18,7 @@ import type { AddressPolicy } from "../outbound/addresses.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Signal } from "../shared/signal.ts";
 import type { Database } from "../store/db/database.ts";
+import type { Received } from "./gate.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { EventStreams } from "./streams/event-streams.ts";
@@ -68,4 +69,5 @@ export interface HttpDeps extends AppDeps {
   uploads: UploadSlots;
   rates: RateLimit;
   bytes: HeldBytes;
+  received: Received;
 }

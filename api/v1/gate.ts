@@ -5,8 +5,13 @@ import { FairQueue, FairSlots, type SlotLimits } from "../shared/fair-slots.ts";
 
 /** `Retry-After` in seconds when no further call may wait, or one has waited too long. */
 const RETRY_AFTER = 5;
-/** Turns of the event loop before calls that wait begin. Node accepts one connection in each. */
-const TURNS = 64;
+/**
+ * Calls that wait begin once so many turns of the event loop brought no call. The first may have read its calls before, and a new
+ * connection brings its call one turn later.
+ */
+const QUIET_TURNS = 3;
+/** Most turns before they begin. */
+const MOST_TURNS = 64;
 
 /** Calls that share the places of a gate. */
 interface GateOptions {
@@ -20,6 +25,13 @@ interface GateOptions {
   hint: string;
   /** How long a call waits. */
   seconds: number;
+  /** All calls that the process has received. */
+  received: Received;
+}
+
+/** Counts the calls that arrive. */
+export interface Received {
+  calls: number;
 }
 
 /** Where a call is answered. It is closed when it was answered, or when its caller is gone. */
@@ -101,15 +113,25 @@ export class Gate {
 
   /**
    * Lets calls that wait begin, but not at once: SQLite answers at once, so calls would be handled one after the other, and the process
-   * would not read what others send.
+   * would not read what others send. Node accepts one connection in each turn of the event loop.
    */
   #wake(): void {
     if (this.#isWaking || this.#waiting.isEmpty) return;
     this.#isWaking = true;
-    afterTurns(TURNS, () => {
+    const { received } = this.#options;
+    let { calls } = received;
+    let quiet = 0;
+    const look = (turns: number) => {
+      quiet = calls === received.calls ? quiet + 1 : 0;
+      ({ calls } = received);
+      if (quiet < QUIET_TURNS && turns < MOST_TURNS) {
+        setImmediate(look, turns + 1);
+        return;
+      }
       this.#isWaking = false;
       this.#beginWaiting();
-    });
+    };
+    setImmediate(look, 1);
   }
 
   #beginWaiting(): void {
@@ -133,9 +155,4 @@ export class Gate {
     const message = `The service is busy: it could not begin with the call within ${seconds.toString()} seconds. ${hint}`;
     return new ApiError("unavailable", null, { retryAfter: RETRY_AFTER, message });
   }
-}
-
-function afterTurns(turns: number, then: () => void): void {
-  if (turns === 0) then();
-  else setImmediate(() => afterTurns(turns - 1, then));
 }

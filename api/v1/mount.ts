@@ -7,6 +7,7 @@ import {
   CHECKS_AT_ONCE,
   MAX_BATCH_BYTES,
   MAX_BODY_BYTES,
+  MAX_PAGE_BYTES,
   PUBLIC_BODY_BYTES,
   READS_AT_ONCE,
   WAITING_BATCHES,
@@ -59,15 +60,16 @@ const NO_APP = "";
  * by one, so each first segment of a path (`accounts`, `nfts`) has a router of its own.
  */
 export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
-  const { waitSeconds } = deps.settings.limits;
+  const { received } = deps;
+  const seconds = deps.settings.limits.waitSeconds;
   const batch = bodyReader(MAX_BATCH_BYTES, deps.bytes, { compressed: false });
   const single = bodyReader(MAX_BODY_BYTES, deps.bytes);
   const read = {
     single,
     batch,
-    batches: new Gate({ ...BATCHES, seconds: waitSeconds }),
-    reads: new Gate({ ...READS, seconds: waitSeconds }),
-    checks: new Gate({ ...CHECKS, seconds: waitSeconds }),
+    batches: new Gate({ ...BATCHES, seconds, received }),
+    reads: new Gate({ ...READS, seconds, received }),
+    checks: new Gate({ ...CHECKS, seconds, received }),
   };
   const routers = new Map<string, Router>();
   for (const [segment, some] of Map.groupBy(endpoints, ({ path }) => firstSegment(path))) {
@@ -150,7 +152,8 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
       const call = { ...identity, appId, credential, query };
       if (prefersStream(request)) return endpoint.stream.open(deps, request, response, call);
     }
-    if (endpoint.method === "get") deps.bytes.requireRoom(request, identity);
+    // Before the answer is made, which would be in vain.
+    if (endpoint.method === "get") deps.bytes.requireRoom(request, identity, MAX_PAGE_BYTES);
     const common = { appId, credential, scopes, session, params, query };
     const own = { ...deps, database: databaseFor(deps.database, credential) };
     if (endpoint.takesFile === true) {

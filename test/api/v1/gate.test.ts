@@ -19,6 +19,7 @@ const BATCHES = {
   waiting: WAITING_BATCHES,
   hint: "Try again.",
   seconds: 60,
+  received: { calls: 0 },
 };
 
 /** Callers in a thread of their own, so that reading the answers does not delay the service. */
