@@ -4,7 +4,7 @@ import type { VerifyReceipts } from "../config/variables.ts";
 import type { Condition } from "../domain/conditions.ts";
 import type { FoundKeys } from "../keys/seed-file.ts";
 import type { Database } from "../store/db/database.ts";
-import type { WatchedState } from "./watched.ts";
+import type { ConditionState } from "./condition-checks.ts";
 
 export const RESULTS = ["ok", "warning", "problem"] as const;
 export type Result = (typeof RESULTS)[number];
@@ -36,7 +36,7 @@ export interface DoctorContext {
   thorough: boolean;
   now: number;
   /** Reads what the service watches, each part once. */
-  state: { [P in keyof WatchedState]: () => Promise<WatchedState[P]> };
+  state: { [P in keyof ConditionState]: () => Promise<ConditionState[P]> };
 }
 
 export interface Check {

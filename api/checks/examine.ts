@@ -4,7 +4,7 @@ import { type Check, type DoctorContext, type Finding, problem, type Result, RES
 import { effects, indexer, pins, receipts } from "./work-checks.ts";
 import { chain, contracts, l1Data, lanes, numbers, reserve } from "./chain-checks.ts";
 import { sealed, seed } from "./key-checks.ts";
-import { backlog, fees, followed, funds, mined, nodes, outbox, parked, relay } from "./watched.ts";
+import { backlog, fees, followed, funds, mined, nodes, outbox, parked, relay } from "./condition-checks.ts";
 
 /** All checks, in the order of the report. Add a new check here. */
 export const CHECKS: readonly Check[] = [

@@ -9,7 +9,7 @@ import { readMeta } from "../store/db/meta.ts";
 import { firstParked } from "../store/db/parked-rows.ts";
 import type { Logger } from "pino";
 
-interface Watched {
+interface ReadinessParts {
   database: Database;
   client: Pick<ChainClient, "headNumber">;
   /** Absent or null with one node. */
@@ -41,7 +41,7 @@ interface Result {
  * may read the words. The details are for the operator, because they may name hosts and users: they are also logged, once
  * when a check begins to fail and once when it is over. Workers log their own errors.
  */
-export function createReadiness(parts: Watched, clock = () => performance.now()): () => Promise<Readiness> {
+export function createReadiness(parts: ReadinessParts, clock = () => performance.now()): () => Promise<Readiness> {
   const { database, client, nodes = null, isLimited = () => false, health, logger } = parts;
   const words = new Map<string, ReadinessWord>();
   const check = async (name: "database" | "chain" | "rows", ask: () => Promise<ReadinessWord>): Promise<Result> => {

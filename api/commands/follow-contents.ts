@@ -5,7 +5,7 @@ import { checkpointOf } from "../store/db/meta.ts";
 import { wantSearch } from "../store/ledger/contract-reads.ts";
 import { findForeignContracts, followContracts, type FollowedContract } from "../store/ledger/follow.ts";
 import { isUncertain, markUncertain } from "../store/ledger/uncertain.ts";
-import { unfollowContract as unfollow } from "../store/ledger/watched.ts";
+import { unfollowContract as unfollow } from "../store/ledger/indexed-contracts.ts";
 import { findCollection } from "../store/listings/collections.ts";
 import { storedContents } from "../store/listings/followed-contracts.ts";
 import { type ContentsFilter, isHeld } from "../store/listings/holdings.ts";

@@ -4,7 +4,7 @@ import type { NodeVote } from "../chain/node-choice.ts";
 import type { Database } from "../store/db/database.ts";
 import type { BlockRow } from "../store/db/schema.ts";
 import { agreedBlock, blocksBetween, isAnythingUndecided } from "../store/ledger/blocks.ts";
-import type { WatchedContracts } from "../store/ledger/watched.ts";
+import type { IndexedContracts } from "../store/ledger/indexed-contracts.ts";
 import { type BlockDigest, digestAt, type LogDigests } from "./log-digests.ts";
 import type { ReadBlocks } from "./read-ahead.ts";
 import { readDigests } from "./read-range.ts";
@@ -14,7 +14,7 @@ interface AgreementDeps {
   client: ChainClient;
   /** Reads them anew: another process may have added a factory. */
   contracts: () => Promise<ContractAddresses>;
-  watched: () => Promise<WatchedContracts>;
+  indexed: () => Promise<IndexedContracts>;
 }
 
 /** While nothing waits to become final, blocks are compared only when there are at least this many. */
@@ -123,30 +123,30 @@ export class Agreement {
     const few = to - agreed < COMPARED_TOGETHER;
     if (to <= agreed || (few && !(await isAnythingUndecided(database.read))))
       return { agreed, verdict: { kind: "agreed" }, more: false };
-    const watched = await this.#deps.watched();
+    const indexed = await this.#deps.indexed();
     const range = { from: agreed + 1, to };
-    const told = toldBy(await blocksBetween(database.read, range.from, to), range, watched);
-    const verdict = await this.#compare(range, told, watched);
+    const told = toldBy(await blocksBetween(database.read, range.from, to), range, indexed);
+    const verdict = await this.#compare(range, told, indexed);
     if (verdict.kind !== "agreed") return { agreed, verdict, more: false };
     return { agreed: to, verdict, more: to < Math.min(final, checkpoint) };
   }
 
   /** Compares blocks that were read and are not stored yet. */
-  ofRead({ from, to, read, watched }: ReadBlocks, final: number): Promise<Verdict> {
+  ofRead({ from, to, read, indexed }: ReadBlocks, final: number): Promise<Verdict> {
     const { digests } = read;
     if (digests === null) return Promise.resolve({ kind: "agreed" });
     const last = Math.min(final, to);
     const told = { hash: read.headers.get(last)?.hash ?? null, at: (block: number) => digestAt(digests, block) };
-    return this.#compare({ from, to: last }, told, watched, true);
+    return this.#compare({ from, to: last }, told, indexed, true);
   }
 
   /** @param isOfRead whether the node that is read now has just given these blocks. */
-  async #compare(range: Range, told: Told, watched: WatchedContracts, isOfRead = false): Promise<Verdict> {
+  async #compare(range: Range, told: Told, indexed: IndexedContracts, isOfRead = false): Promise<Verdict> {
     const { nodes } = this.#deps.client;
     const isItsWord = isOfRead || (this.#toldFrom !== null && this.#toldFrom <= range.from);
     // In a dispute it is asked again: it may have found out that it was wrong.
     const counts = isItsWord && this.#dispute.length === 0 && isKnown(told, range);
-    const ask = await this.#question(range, told, watched);
+    const ask = await this.#question(range, told, indexed);
     const { votes, late } = split(await nodes.vote(ask, counts ? "others" : "all"));
     const own = votes.find(({ node }) => node === nodes.number)?.answer ?? null;
     const reference = completed(told, own);
@@ -218,13 +218,13 @@ export class Agreement {
     const { database, client } = this.#deps;
     const due = client.nodes.outvoted.filter(({ height }) => height <= checkpoint);
     if (due.length === 0) return;
-    const watched = await this.#deps.watched();
+    const indexed = await this.#deps.indexed();
     for (const { node, height } of due) {
       // Blocks that are not final are left out if possible: the node may have others, or not have them yet.
       const to = Math.max(height, Math.min(checkpoint, final));
       const range = { from: Math.max(height, to - MOST_AGAIN + 1), to };
-      const told = toldBy(await blocksBetween(database.read, range.from, range.to), range, watched);
-      const ask = await this.#question(range, told, watched);
+      const told = toldBy(await blocksBetween(database.read, range.from, range.to), range, indexed);
+      const ask = await this.#question(range, told, indexed);
       const { votes } = split(
         await client.nodes.vote(() => (client.nodes.number === node ? ask() : Promise.resolve(null)), "others"),
       );
@@ -238,7 +238,7 @@ export class Agreement {
   async #question(
     { from, to }: Range,
     { hash }: Told,
-    watched: WatchedContracts,
+    indexed: IndexedContracts,
   ): Promise<() => Promise<Answer | Late | null>> {
     const { client } = this.#deps;
     const contracts = await this.#deps.contracts();
@@ -249,7 +249,7 @@ export class Agreement {
         return head < to ? head : null;
       }
       if (hash !== null && last.hash !== hash) return { hash: last.hash, digests: null };
-      return { hash: last.hash, digests: await readDigests(client, contracts, watched, { from, to, last }) };
+      return { hash: last.hash, digests: await readDigests(client, contracts, indexed, { from, to, last }) };
     };
   }
 }
@@ -350,7 +350,7 @@ function completed(told: Told, own: Answer | null): Told | null {
 const UNKNOWN: BlockDigest = { own: null, foreign: null };
 
 /** The digest of foreign logs counts only if apps have followed the same contracts since. */
-function toldBy(rows: readonly BlockRow[], { to }: Range, { foreignVersion }: WatchedContracts): Told {
+function toldBy(rows: readonly BlockRow[], { to }: Range, { foreignVersion }: IndexedContracts): Told {
   const version = `${foreignVersion.toString()}:`;
   const digests = new Map(
     rows.map(({ number, own_logs: own, foreign_logs: foreign }) => [

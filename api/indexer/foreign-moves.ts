@@ -4,7 +4,7 @@ import { decodeMoves, partiesOf, topicAddress } from "../chain/codec/decode.ts";
 import { receiverOf, type WalletCommand } from "../domain/command.ts";
 import { holdingKey, tokenKey, type TokenMove } from "../domain/token.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
-import type { WatchedContracts } from "../store/ledger/watched.ts";
+import type { IndexedContracts } from "../store/ledger/indexed-contracts.ts";
 import type { ChainRange } from "./read-range.ts";
 
 /** Balances of one contract that are read together with the newest blocks. The others are read in the background. */
@@ -42,7 +42,7 @@ export function movesOfWallets(logs: readonly RawLog[], wallets: ReadonlyMap<str
  */
 export async function readTouched(
   read: ((queries: HoldingQuery[]) => Promise<Held[]>) | null,
-  watched: WatchedContracts,
+  indexed: IndexedContracts,
   moves: BlockRange["moves"],
 ): Promise<{ holdings: BlockRange["foreignHoldings"]; reads: ForeignReads }> {
   const touched = new Map<string, HoldingQuery>();
@@ -53,7 +53,7 @@ export async function readTouched(
       touched.set(holdingKey({ contract, tokenId, owner }), { contract, type, tokenId, owner });
   }
   const queries = [...touched.values()];
-  const now = read === null ? [] : firstOf(queries, watched);
+  const now = read === null ? [] : firstOf(queries, indexed);
   const held = read === null || now.length === 0 ? [] : await read(now);
   const answers = new Map(now.map((query, index) => [query, held[index]]));
   return {
@@ -69,12 +69,12 @@ export async function readTouched(
 }
 
 /** The first balances of each healthy contract. */
-function firstOf(queries: readonly HoldingQuery[], watched: WatchedContracts): HoldingQuery[] {
+function firstOf(queries: readonly HoldingQuery[], indexed: IndexedContracts): HoldingQuery[] {
   const counts = new Map<string, number>();
   const first = queries.filter(({ contract }) => {
     const count = (counts.get(contract) ?? 0) + 1;
     counts.set(contract, count);
-    return count <= MOST_OF_CONTRACT && watched.foreign.get(contract)?.healthy === true;
+    return count <= MOST_OF_CONTRACT && indexed.foreign.get(contract)?.healthy === true;
   });
   return first.slice(0, MOST_READS);
 }

@@ -22,7 +22,7 @@ import { WorkLease } from "../store/db/work-lease.ts";
 import { rollback, rollbackStep } from "../store/ledger/rollback.ts";
 import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
 import { finalChanges, UnreadableRequest } from "../store/requests/requests.ts";
-import { WatchedCache } from "../store/ledger/watched.ts";
+import { IndexedContractsCache } from "../store/ledger/indexed-contracts.ts";
 import { Agreement, type Overruled } from "./agreement.ts";
 import { closeBatchesWithoutEffect, type Warned } from "./without-effect.ts";
 import { MissingCosts } from "./costs.ts";
@@ -63,7 +63,7 @@ export class Indexer {
   /** One process follows the chain. null: for `reconcile`, which may read the same blocks as a running service. */
   readonly #lease: WorkLease | null;
   readonly #loop: WorkLoop;
-  readonly #watched = new WatchedCache();
+  readonly #indexed = new IndexedContractsCache();
   readonly #missingCosts = new MissingCosts();
   readonly #warned: Warned = new Map();
   /** When the node was first seen behind the checkpoint (monotonic clock). */
@@ -85,8 +85,8 @@ export class Indexer {
     this.#deps = { ...deps, database: this.#lease?.fenced ?? deps.database };
     const contracts = () => this.#contracts();
     this.#ahead = new ReadAhead(deps.client, contracts, deps.receipts);
-    const watched = () => this.#watched.read(this.#deps.database.read);
-    this.#agreement = new Agreement({ database: this.#deps.database, client: deps.client, contracts, watched });
+    const indexed = () => this.#indexed.read(this.#deps.database.read);
+    this.#agreement = new Agreement({ database: this.#deps.database, client: deps.client, contracts, indexed });
     this.#store = new BlockWriter(this.#deps);
     this.#loop = new WorkLoop({
       logger: deps.logger,
@@ -226,8 +226,8 @@ export class Indexer {
     }
     // The data that undoes a block is kept until the block is final.
     const remember = (isBehind ? agreed + 1 : final) - 1 - REMEMBER;
-    const watched = await this.#watched.read(database.read);
-    const range = await this.#ahead.take({ from: checkpoint + 1, head, remember, first: next, watched });
+    const indexed = await this.#indexed.read(database.read);
+    const range = await this.#ahead.take({ from: checkpoint + 1, head, remember, first: next, indexed });
     const first = range.read.headers.get(range.from);
     const previous = await storedBlock(database.read, checkpoint);
     const follows = previous === undefined || first?.parentHash === previous.hash;

@@ -16,7 +16,7 @@ import { readMeta } from "../store/db/meta.ts";
 import type { NewBlockRow } from "../store/db/schema.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { ChainEdit } from "../store/ledger/chain-edits.ts";
-import { followsAt, type WatchedContracts } from "../store/ledger/watched.ts";
+import { followsAt, type IndexedContracts } from "../store/ledger/indexed-contracts.ts";
 import { FROZEN } from "../store/requests/freezing.ts";
 import { type NumberedRequest, requestsByNumber } from "../store/requests/requests.ts";
 import { batchesByHash, batchRequests } from "../store/sending/batches.ts";
@@ -81,7 +81,7 @@ export interface PreparedRange extends BlockRange {
 /** Joins a range of the chain with the database: finds the service's batches, tokens and wallets, and their requests. */
 export async function prepareRange(
   deps: PrepareDeps,
-  watched: WatchedContracts,
+  indexed: IndexedContracts,
   read: ChainRange,
   bounds: { from: number; to: number; confirmed: number; remember: number },
 ): Promise<PreparedRange> {
@@ -89,9 +89,9 @@ export async function prepareRange(
   const apps = await walletApps(database.read, partiesAmong(read));
   const logged = [...read.moves, ...movesOfWallets(read.foreign, apps)].sort(byPosition);
   const { batches: ran, owners, unknown } = await ourBatches(deps, read, logged);
-  const moved = await withoutUnmoved({ ...deps, read, watched }, ran, owners);
+  const moved = await withoutUnmoved({ ...deps, read, indexed }, ran, owners);
   const batches = await explainFailures(deps, read, moved);
-  const types = new Map<string, CollectionType>(watched.collections);
+  const types = new Map<string, CollectionType>(indexed.collections);
   let needsRelayOwner = false;
   for (const { outcomes } of batches) {
     for (const { request, outcome } of outcomes) {
@@ -101,8 +101,8 @@ export async function prepareRange(
       needsRelayOwner ||= command.newOwner === null;
     }
   }
-  const moves = entriesOf({ read, watched, types, apps, owners }, logged);
-  const foreign = await readTouched(deps.holdings, watched, moves);
+  const moves = entriesOf({ read, indexed, types, apps, owners }, logged);
+  const foreign = await readTouched(deps.holdings, indexed, moves);
   return {
     ...bounds,
     parentHash: read.headers.get(bounds.from)?.parentHash ?? "",
@@ -115,7 +115,7 @@ export async function prepareRange(
         hash: header.hash,
         parent_hash: header.parentHash,
         timestamp: header.timestamp * 1000,
-        ...digestsAt(read, header.number, watched),
+        ...digestsAt(read, header.number, indexed),
       })),
     batches,
     unknownTransaction: await firstOfLanes(deps, read, unknown),
@@ -143,7 +143,7 @@ async function firstOfLanes(
 function digestsAt(
   { digests }: ChainRange,
   block: number,
-  { foreignVersion }: WatchedContracts,
+  { foreignVersion }: IndexedContracts,
 ): Pick<NewBlockRow, "own_logs" | "foreign_logs"> {
   if (digests === null) return {};
   const { own, foreign } = digestAt(digests, block);
@@ -203,7 +203,7 @@ async function ourBatches(
 
 interface From {
   read: ChainRange;
-  watched: WatchedContracts;
+  indexed: IndexedContracts;
 }
 
 /**
@@ -211,13 +211,13 @@ interface From {
  * Where the events of a contract were not read, the relay's word counts.
  */
 async function withoutUnmoved(
-  { holdingsAt, nodes, read, watched }: Pick<PrepareDeps, "holdingsAt" | "nodes"> & From,
+  { holdingsAt, nodes, read, indexed }: Pick<PrepareDeps, "holdingsAt" | "nodes"> & From,
   batches: BlockRange["batches"],
   owners: Owners,
 ): Promise<BlockRange["batches"]> {
   const seen = new Set([...owners.values()].map(({ id }) => id));
   const areEventsRead = (contract: string) =>
-    watched.foreign.get(contract)?.healthy === true && !read.flooding.has(contract);
+    indexed.foreign.get(contract)?.healthy === true && !read.flooding.has(contract);
   const ran = batches.flatMap(({ outcomes, blockNumber }) => {
     const header = read.headers.get(blockNumber);
     if (header === undefined) return [];
@@ -228,7 +228,7 @@ async function withoutUnmoved(
   });
   if (ran.length === 0) return batches;
   // The service's own collections have an event for everything, also for what a wallet does through its delegate.
-  const isOwn = ({ command }: RanCommand) => watched.collections.has(command.contract);
+  const isOwn = ({ command }: RanCommand) => indexed.collections.has(command.contract);
   const others = ran.filter((one) => !isOwn(one) && areEventsRead(one.command.contract));
   const unmoved = new Set<string>();
   if (holdingsAt !== null) {
@@ -257,7 +257,7 @@ async function readCosts(deps: PrepareDeps, read: ChainRange, batches: BlockRang
 
 interface Joined {
   read: ChainRange;
-  watched: WatchedContracts;
+  indexed: IndexedContracts;
   /** Types of the service's collections. */
   types: ReadonlyMap<string, CollectionType>;
   /** The app of each wallet of the service. */
@@ -266,11 +266,11 @@ interface Joined {
 }
 
 /** Of foreign contracts, keeps only the moves that concern wallets whose app follows the contract. */
-function entriesOf({ read, watched, types, apps, owners }: Joined, moves: TokenMove[]): Entry[] {
+function entriesOf({ read, indexed, types, apps, owners }: Joined, moves: TokenMove[]): Entry[] {
   return moves.flatMap((move) => {
     const own = types.get(move.contract);
     if (own !== undefined) return [entryOf(read, move, own, owners)];
-    const foreign = watched.foreign.get(move.contract);
+    const foreign = indexed.foreign.get(move.contract);
     if (foreign === undefined) return [];
     const concerned = [move.from, move.to].filter((end) => {
       const app = end === null ? undefined : apps.get(end);

@@ -1,6 +1,6 @@
 import type { Block, ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import type { WatchedContracts } from "../store/ledger/watched.ts";
+import type { IndexedContracts } from "../store/ledger/indexed-contracts.ts";
 import { type ChainRange, readRange } from "./read-range.ts";
 import type { ReceiptCheck } from "./receipt-check.ts";
 
@@ -13,10 +13,10 @@ export interface ReadBlocks {
   remember: number;
   read: ChainRange;
   /** The followed contracts whose logs were read. */
-  watched: WatchedContracts;
+  indexed: IndexedContracts;
 }
 
-interface Wanted extends Pick<ReadBlocks, "from" | "head" | "remember" | "watched"> {
+interface Wanted extends Pick<ReadBlocks, "from" | "head" | "remember" | "indexed"> {
   /** The block at `from` if it was read already. */
   first: Block | null;
 }
@@ -43,16 +43,16 @@ export class ReadAhead {
   async take(wanted: Wanted): Promise<ReadBlocks> {
     const next = this.#next;
     this.#next = null;
-    const { from, watched } = wanted;
-    const isCurrent = next?.wanted.from === from && next.wanted.watched.foreignVersion === watched.foreignVersion;
+    const { from, indexed } = wanted;
+    const isCurrent = next?.wanted.from === from && next.wanted.indexed.foreignVersion === indexed.foreignVersion;
     return isCurrent ? next.blocks : this.#read(wanted);
   }
 
   /** Begins to read the range after this one. */
-  begin({ to, read, watched }: ReadBlocks, { head, remember }: { head: number; remember: number }): void {
+  begin({ to, read, indexed }: ReadBlocks, { head, remember }: { head: number; remember: number }): void {
     // The logs of a collection that this range creates can be read once the collection is stored.
     if (to >= head || read.created.length > 0) return;
-    const wanted = { from: to + 1, head, remember, first: null, watched };
+    const wanted = { from: to + 1, head, remember, first: null, indexed };
     const blocks = this.#read(wanted);
     // `take` throws it, if the range is still wanted then.
     blocks.catch(() => undefined);
@@ -69,10 +69,10 @@ export class ReadAhead {
     await this.#next?.blocks.catch(() => undefined);
   }
 
-  async #read({ from, head, remember, first, watched }: Wanted): Promise<ReadBlocks> {
+  async #read({ from, head, remember, first, indexed }: Wanted): Promise<ReadBlocks> {
     const to = Math.min(head, from - 1 + this.#client.logLimits.blocks.value);
     const range = { from, to, head, remember, first };
-    const read = await readRange(this.#client, await this.#contracts(), watched, range, this.#receipts);
-    return { from, to, head, remember, read, watched };
+    const read = await readRange(this.#client, await this.#contracts(), indexed, range, this.#receipts);
+    return { from, to, head, remember, read, indexed };
   }
 }

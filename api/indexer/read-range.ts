@@ -15,7 +15,7 @@ import {
 import { type LogRequest, queryLogs, RangeTooLarge, type RawLog } from "../chain/query-logs.ts";
 import type { TokenMove } from "../domain/token.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
-import type { WatchedContracts } from "../store/ledger/watched.ts";
+import type { IndexedContracts } from "../store/ledger/indexed-contracts.ts";
 import { digestLogs, type LogDigests } from "./log-digests.ts";
 import type { ReceiptCheck } from "./receipt-check.ts";
 
@@ -29,7 +29,7 @@ const FOREIGN_BYTES = 16 * 1_048_576;
 const BY_HASH = 64;
 
 /** The contracts whose logs are read. */
-export type Watched = Record<keyof Pick<WatchedContracts, "collections" | "foreign">, LogRequest["addresses"]>;
+export type IndexedAddresses = Record<keyof Pick<IndexedContracts, "collections" | "foreign">, LogRequest["addresses"]>;
 
 /** The decoded logs of a range of blocks, in order. */
 export interface ChainRange {
@@ -60,13 +60,13 @@ export interface ChainRange {
 export async function readRange(
   client: ChainClient,
   contracts: ContractAddresses,
-  watched: Watched,
+  indexed: IndexedAddresses,
   range: { from: number; to: number; head: number; remember: number; first: Block | null },
   receipts: Pick<ReceiptCheck, "check"> | null = null,
 ): Promise<ChainRange> {
   const recent = await readRecent(client, range);
   const read = (request: LogRequest) => logsOf(client, request, range, recent);
-  const { own, created, fresh, tokens, foreign, flooding } = await readLogs(client, contracts, watched, read);
+  const { own, created, fresh, tokens, foreign, flooding } = await readLogs(client, contracts, indexed, read);
   const logs = [...own, ...tokens, ...foreign];
   const headers = await readHeaders(client, logs, range, recent);
   for (const log of logs) {
@@ -76,7 +76,7 @@ export async function readRange(
       );
     }
   }
-  await receipts?.check({ ...range, headers, logs, contracts, watched, fresh, flooding });
+  await receipts?.check({ ...range, headers, logs, contracts, indexed, fresh, flooding });
   // Not all at once: the thread may have its turn at writing meanwhile.
   const moves = (await mapInSlices(tokens, decodeMoves)).flat();
   return {
@@ -103,7 +103,7 @@ export async function readRange(
 export async function readDigests(
   client: ChainClient,
   contracts: ContractAddresses,
-  { collections, foreign }: Watched,
+  { collections, foreign }: IndexedAddresses,
   { from, to, last }: { from: number; to: number; last: Block },
 ): Promise<LogDigests> {
   const own: RawLog[][] = [];
@@ -134,14 +134,14 @@ export async function readDigests(
 
 /**
  * The logs of a range.
- * @returns `own`: of the relay and the factories. `fresh`: the created collections that were not watched. `tokens`: of the
+ * @returns `own`: of the relay and the factories. `fresh`: the created collections that were not indexed. `tokens`: of the
  *   collections.
  */
-async function readLogs(client: ChainClient, contracts: ContractAddresses, watched: Watched, read: Read) {
+async function readLogs(client: ChainClient, contracts: ContractAddresses, indexed: IndexedAddresses, read: Read) {
   // These do not depend on each other, so they are read at the same time.
   const [own, found] = await Promise.all([
     read({ addresses: new Set([contracts.relay, ...contracts.factories.map(({ address }) => address)]), topics: [] }),
-    readTokens(watched, client.logLimits.topicsAbove, read),
+    readTokens(indexed, client.logLimits.topicsAbove, read),
   ]);
   const created = own.flatMap((log) => {
     const factory = log.topics[0] === CREATED_TOPIC ? factoryAt(contracts, log.address) : undefined;
@@ -150,7 +150,7 @@ async function readLogs(client: ChainClient, contracts: ContractAddresses, watch
     return [{ transactionHash: log.transactionHash, factory, ...made }];
   });
   // A collection that the range creates may have mints in the same range, and an app may follow its address already.
-  const fresh = new Set(created.map(({ collection }) => collection).filter((one) => !watched.collections.has(one)));
+  const fresh = new Set(created.map(({ collection }) => collection).filter((one) => !indexed.collections.has(one)));
   const tokens = found.own.concat(await read({ addresses: fresh, topics: COLLECTION_TOPICS }));
   const foreign = found.logs.filter((log) => !fresh.has(log.address));
   return { own, created, fresh, tokens, foreign, flooding: found.flooding };
@@ -166,7 +166,7 @@ type Read = (request: LogRequest) => Promise<RawLog[]>;
 
 /** Logs of the service's collections, and of foreign contracts. */
 async function readTokens(
-  { collections, foreign }: Watched,
+  { collections, foreign }: IndexedAddresses,
   topicsAbove: number,
   read: Read,
 ): Promise<ForeignLogs & { own: RawLog[] }> {
@@ -188,7 +188,7 @@ async function readTokens(
 }
 
 /** The query names no addresses, so it finds the logs of both. Null when a foreign contract may have too many. */
-async function readBoth({ collections, foreign }: Watched, read: Read): Promise<RawLog[] | null> {
+async function readBoth({ collections, foreign }: IndexedAddresses, read: Read): Promise<RawLog[] | null> {
   const either = {
     size: collections.size + foreign.size,
     has: (address: string) => collections.has(address) || foreign.has(address),

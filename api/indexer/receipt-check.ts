@@ -22,7 +22,7 @@ import { Slices } from "../shared/in-slices.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Database } from "../store/db/database.ts";
 import { deleteMeta, readMeta, writeMeta, writeMetaOnce } from "../store/db/meta.ts";
-import type { Watched } from "./read-range.ts";
+import type { IndexedAddresses } from "./read-range.ts";
 
 /** Headers that are read together. */
 const HEADERS = 50;
@@ -51,7 +51,7 @@ interface ReadLogs {
   headers: ReadonlyMap<number, Block>;
   logs: readonly RawLog[];
   contracts: ContractAddresses;
-  watched: Watched;
+  indexed: IndexedAddresses;
   /** Collections that the range creates. */
   fresh: ReadonlySet<string>;
   /** Followed contracts whose logs were not read. */
@@ -378,20 +378,20 @@ function isUnproven(error: unknown): error is NotProven | UnknownFormat {
 }
 
 /** Which logs are read of each block, so that those of the receipts can be compared with them. */
-function wantedLogs({ contracts, watched, fresh, flooding }: ReadLogs): {
+function wantedLogs({ contracts, indexed, fresh, flooding }: ReadLogs): {
   has: (log: RawLog) => boolean;
   mayBeIn: (logsBloom: Buffer) => boolean;
 } {
   const own = new Set([contracts.relay, ...contracts.factories.map(({ address }) => address)]);
-  const isOwn = (address: string) => watched.collections.has(address) || fresh.has(address);
+  const isOwn = (address: string) => indexed.collections.has(address) || fresh.has(address);
   const has = ({ address, topics: [topic = "", ...others] }: RawLog) => {
     if (own.has(address)) return true;
     // Transfers of NFTs have four topics. Queries that name no contract leave all others out.
     if (MOVE_TOPICS.includes(topic) && others.length !== 3) return false;
     if (isOwn(address)) return COLLECTION_TOPICS.includes(topic);
-    return watched.foreign.has(address) && !flooding.has(address) && MOVE_TOPICS.includes(topic);
+    return indexed.foreign.has(address) && !flooding.has(address) && MOVE_TOPICS.includes(topic);
   };
-  const tokens = [...watched.collections.keys(), ...fresh, ...watched.foreign.keys()];
+  const tokens = [...indexed.collections.keys(), ...fresh, ...indexed.foreign.keys()];
   const [ownBits, topicBits] = [[...own].map(bloomBits), COLLECTION_TOPICS.map(bloomBits)];
   const tokenBits = tokens.length > MOST_ADDRESSES ? null : tokens.map(bloomBits);
   const mayBeIn = (logsBloom: Buffer) => {

@@ -28,7 +28,7 @@ import {
 import { followAfter } from "../store/ledger/follow.ts";
 import { hiddenFrom, removeHidden } from "../store/ledger/hidden-history.ts";
 import { MOST_DELETED } from "../store/ledger/rollback.ts";
-import { followsSince, type WatchedContracts } from "../store/ledger/watched.ts";
+import { followsSince, type IndexedContracts } from "../store/ledger/indexed-contracts.ts";
 import { finalChanges, type DecidedRequest, UnreadableRequest } from "../store/requests/requests.ts";
 import { agreedReceipts } from "./costs.ts";
 import { type PreparedRange, prepareRange, unknownOfLanes } from "./prepare-range.ts";
@@ -79,7 +79,7 @@ export class BlockWriter {
    */
   async store(blocks: ReadBlocks, confirmed: number): Promise<boolean> {
     const { signals, contracts } = this.#deps;
-    let { watched } = blocks;
+    let { indexed } = blocks;
     let unread = false;
     await this.removeHidden();
     let rest: Omit<Slice, "moves"> | null = { from: blocks.from, to: blocks.to, read: blocks.read };
@@ -87,7 +87,7 @@ export class BlockWriter {
       const [whole, left] = cut(rest, this.#oneByOne ? 1 : this.#size.value);
       const slice = await this.#withoutFlooding(whole);
       rest = left === null ? null : { ...left, read: without(left.read, slice.read.flooding) };
-      const range = await this.#prepare(slice, { ...blocks, watched }, confirmed);
+      const range = await this.#prepare(slice, { ...blocks, indexed }, confirmed);
       crashPoint("indexer:read");
       const facts = {
         relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay,
@@ -98,11 +98,11 @@ export class BlockWriter {
       const again = times < MOST_READS_AGAIN;
       if (!(await this.#storeLargeHistory(range))) return false;
       const started = performance.now();
-      const stored = await this.#commit(range, { read: slice.read, watched, facts, again });
+      const stored = await this.#commit(range, { read: slice.read, indexed, facts, again });
       if (stored === "changed") this.#readAgain = { from: slice.from, to: blocks.to, times: times + 1 };
       if (stored !== "stored") return false;
       // A later slice may have logs of a collection that this one has created.
-      watched = { ...watched, collections: range.collections };
+      indexed = { ...indexed, collections: range.collections };
       if (range.historyFrom === undefined) this.#size.took(slice.moves, performance.now() - started);
       crashPoint("indexer:stored");
       // Lanes wait for their batches to be mined, the dispatcher waits for events. Both look into the database, which takes
@@ -183,7 +183,7 @@ export class BlockWriter {
 
   #prepare(
     { from, to, read }: Slice,
-    { head, remember, watched }: ReadBlocks,
+    { head, remember, indexed }: ReadBlocks,
     confirmed: number,
   ): Promise<PreparedRange> {
     const { database, client, contracts, foreignCallGas } = this.#deps;
@@ -208,7 +208,7 @@ export class BlockWriter {
           return answersInTime(calls, left, (part, abort) => findCauses(client, contracts, part, { block, abort }));
         },
       },
-      watched,
+      indexed,
       read,
       { from, to, confirmed, remember },
     );
@@ -234,7 +234,7 @@ interface StoreDeps {
 /** What a range was read with. */
 interface From {
   read: ChainRange;
-  watched: WatchedContracts;
+  indexed: IndexedContracts;
   facts: CreationFacts;
   again: boolean;
 }
@@ -270,7 +270,7 @@ async function commitRange(
   const started = performance.now();
   const outcome = await database.write(async (trx) => {
     await lockLedger(trx);
-    const added = await followsSince(trx, from.watched);
+    const added = await followsSince(trx, from.indexed);
     if (added !== null && from.again) return "changed";
     const applied = await applyRange(trx, range, from.facts, now());
     if (applied === null) return "refused";

@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 
 import type { NodeState } from "../chain/node-choice.ts";
 import type { ChainState, ServiceState } from "../checks/state.ts";
-import { ageOf, conditionsNow } from "../checks/watched.ts";
+import { ageOf, conditionsNow } from "../checks/condition-checks.ts";
 import type { PipelineState } from "../store/doctor/pipeline.ts";
 import { counter, gauge, METRICS } from "./catalog.ts";
 import type { Measurements } from "./meter.ts";

@@ -10,7 +10,7 @@ import {
   foreignHoldings,
   setForeignHolding,
 } from "../../store/reconcile/compare.ts";
-import { watchedContracts } from "../../store/ledger/watched.ts";
+import { readIndexedContracts } from "../../store/ledger/indexed-contracts.ts";
 import type { ReconcileDeps, RunLease } from "./run.ts";
 import { Replay } from "./replay.ts";
 
@@ -43,7 +43,7 @@ export async function compareWithChain(
     };
     // Read up to the checkpoint first, so that the comparisons below start at the same block as the database.
     await replay.compare(() => Promise.resolve());
-    const addresses = [...(await watchedContracts(deps.database.read)).collections.keys()];
+    const addresses = [...(await readIndexedContracts(deps.database.read)).collections.keys()];
     for (let start = 0; start < addresses.length; start += OWNERS) {
       await compareCollections(deps, replay, addresses.slice(start, start + OWNERS), { repair, add });
     }

@@ -9,7 +9,7 @@ import { readMeta } from "../../store/db/meta.ts";
 import { lockLedger, type Trx } from "../../store/db/sql.ts";
 import { storedBlock } from "../../store/ledger/blocks.ts";
 import { removeHidden } from "../../store/ledger/hidden-history.ts";
-import { everWatchedContracts } from "../../store/ledger/watched.ts";
+import { readEverIndexedContracts } from "../../store/ledger/indexed-contracts.ts";
 import { openScratch, removeScratch, type Scratch } from "../../store/reconcile/scratch.ts";
 import { OperatorError } from "../operator-error.ts";
 import type { ReconcileDeps, RunLease } from "./run.ts";
@@ -101,12 +101,12 @@ export class Replay {
   async #extend(upTo: number): Promise<void> {
     const { client, contracts, database, logger } = this.#deps;
     await this.#scratch.takeCollections(database.read);
-    const watched = await everWatchedContracts(database.read);
+    const indexed = await readEverIndexedContracts(database.read);
     const head = await client.headNumber();
     await inRanges(client, this.#block + 1, upTo, async (from, to) => {
       // The header of the last block tells the next process whether the chain is still the same.
       const remember = to;
-      const read = await readRange(client, contracts, watched, { from, to, head, remember, first: null });
+      const read = await readRange(client, contracts, indexed, { from, to, head, remember, first: null });
       const range = await prepareRange(
         {
           database,
@@ -123,7 +123,7 @@ export class Replay {
           holdingsAt: null,
           causesAt: null,
         },
-        watched,
+        indexed,
         read,
         { from, to, confirmed: 0, remember },
       );

@@ -16,7 +16,7 @@ import { type DecidedRequest, madeBy, type StoredRequest } from "../requests/req
 import { returnUntouched } from "../sending/close-batch.ts";
 import { rememberBlocks, storedBlock } from "./blocks.ts";
 import { applyEdits, type ChainEdit, forgetEdits } from "./chain-edits.ts";
-import { forgetForeign } from "./watched.ts";
+import { forgetForeign } from "./indexed-contracts.ts";
 import { hiddenFrom, hideFrom, showHidden } from "./hidden-history.ts";
 import { countHistory, insertHistory, type StoredMove } from "./history.ts";
 import { HoldingSet, setHoldings } from "./holding-set.ts";

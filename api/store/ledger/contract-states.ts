@@ -13,7 +13,7 @@ import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Db, type Trx } f
 import { CRASHES_ALONE, ENDED, failedAlone, type LoneRuns } from "../db/under-way.ts";
 import { checkpointOf } from "../db/meta.ts";
 import { followFromNow, type KnownContract } from "./follow.ts";
-import { noteForeignChange, unfollowContract } from "./watched.ts";
+import { noteForeignChange, unfollowContract } from "./indexed-contracts.ts";
 
 /** Blocks over which moves are counted. */
 const FLOOD_BLOCKS = 500;

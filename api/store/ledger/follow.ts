@@ -8,7 +8,7 @@ import { type Db, lockLedger, rowSet, textSet, type Trx } from "../db/sql.ts";
 import type { HoldingKey } from "../../domain/token.ts";
 import { checkpointOf } from "../db/meta.ts";
 import { setHoldings } from "./holding-set.ts";
-import { noteForeignChange } from "./watched.ts";
+import { noteForeignChange } from "./indexed-contracts.ts";
 
 /* Following contracts of others, and the balances that the chain reported. All of it works on sets. */
 

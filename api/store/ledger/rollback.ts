@@ -14,7 +14,7 @@ import { reserveAgain } from "../requests/reservations.ts";
 import { type StoredRequest, toRequest } from "../requests/requests.ts";
 import type { TransferRow } from "../db/schema.ts";
 import { markUncertain } from "./uncertain.ts";
-import { noteForeignChange, noteRemovedCollections } from "./watched.ts";
+import { noteForeignChange, noteRemovedCollections } from "./indexed-contracts.ts";
 
 /** Entries of the history that one commit deletes. Those of a larger block are hidden, and deleted afterwards. */
 export const MOST_DELETED = 2_000;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { unfollowContract } from "../../../api/store/ledger/watched.ts";
+import { unfollowContract } from "../../../api/store/ledger/indexed-contracts.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";

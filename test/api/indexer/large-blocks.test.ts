@@ -13,7 +13,7 @@ import { createSignals } from "../../../api/shared/signal.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { MOST_DELETED, rollback, rollbackStep } from "../../../api/store/ledger/rollback.ts";
 import { hiddenFrom } from "../../../api/store/ledger/hidden-history.ts";
-import { watchedContracts } from "../../../api/store/ledger/watched.ts";
+import { readIndexedContracts } from "../../../api/store/ledger/indexed-contracts.ts";
 import { listTokenHistory, listWalletHistory } from "../../../api/store/listings/history.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { contents, countedTotals } from "../support/contents.ts";
@@ -89,8 +89,8 @@ async function blockOf(
       return { contract, quantity: "1", ...move, ...place };
     }),
   };
-  const watched = await watchedContracts(database.read);
-  return { from: number, to: number, head: number + 9, remember: 0, read, watched };
+  const indexed = await readIndexedContracts(database.read);
+  return { from: number, to: number, head: number + 9, remember: 0, read, indexed };
 }
 
 /** A collection, two wallets, and two blocks: the first creates ids, the second moves them in every way. */

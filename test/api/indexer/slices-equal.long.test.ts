@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import type { CollectionType } from "../../../api/domain/command.ts";
-import { unfollowContract } from "../../../api/store/ledger/watched.ts";
+import { unfollowContract } from "../../../api/store/ledger/indexed-contracts.ts";
 import { describeOn } from "../../support/engine.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { useService } from "../../support/use-service.ts";

@@ -42,8 +42,8 @@ function blocksWithMoves(): ReadBlocks {
     flooding: new Set<string>(),
     digests: null,
   };
-  const watched = { collections: new Map(), foreign: new Map(), foreignVersion: 0 };
-  return { from: 1, to: LAST, head: LAST, remember: 0, read, watched };
+  const indexed = { collections: new Map(), foreign: new Map(), foreignVersion: 0 };
+  return { from: 1, to: LAST, head: LAST, remember: 0, read, indexed };
 }
 
 describe("blocks that were read while apps began or ended to follow contracts", () => {

@@ -21,7 +21,7 @@ interface Examination {
 describe("conditions", () => {
   const { logger, lines } = logLines("info");
   /** Of a watch of the test. That of the service looks every half minute. */
-  const watched = logLines("info");
+  const backlogLog = logLines("info");
   // At first no condition holds, and the log has no line.
   const moneta = useService({ logger, settings: { METRICS_PORT: "0" } });
   const { api } = moneta;
@@ -35,7 +35,7 @@ describe("conditions", () => {
     return findings.flatMap(({ condition }) => condition ?? []);
   };
   const ofLog = () =>
-    ([...lines, ...watched.lines] as (LogLine & { condition?: Condition })[]).flatMap(
+    ([...lines, ...backlogLog.lines] as (LogLine & { condition?: Condition })[]).flatMap(
       ({ condition }) => condition ?? [],
     );
   const reported = async (condition: Condition) => {
@@ -99,16 +99,16 @@ describe("conditions", () => {
       .executeTakeFirstOrThrow();
     // Ready in nine minutes, so that no lane takes it.
     await set({ ready_at: Date.now() + 540_000, created_at: Date.now() - BACKLOG_SLOW - 5_000 });
-    const watch = new BacklogWatch({ database, logger: watched.logger, now: () => Date.now() });
+    const watch = new BacklogWatch({ database, logger: backlogLog.logger, now: () => Date.now() });
     await watch.look();
     await watch.look();
-    expect(watched.lines).to.have.length(1);
+    expect(backlogLog.lines).to.have.length(1);
     await reported("backlog_growing");
     await set({ ready_at: null, created_at: acceptedAt });
     await over("backlog_growing");
     await watch.look();
     await watch.look();
-    expect(watched.lines.slice(1).map(({ msg }) => msg)).to.deep.equal(["requests are sent in time again"]);
+    expect(backlogLog.lines.slice(1).map(({ msg }) => msg)).to.deep.equal(["requests are sent in time again"]);
   });
 
   it("lane_stuck", async () => {

@@ -21,7 +21,7 @@ import {
   takeContracts,
 } from "../../../../api/store/ledger/contract-states.ts";
 import { findForeignContracts, followAfter, followContracts } from "../../../../api/store/ledger/follow.ts";
-import { everWatchedContracts, unfollowContract } from "../../../../api/store/ledger/watched.ts";
+import { readEverIndexedContracts, unfollowContract } from "../../../../api/store/ledger/indexed-contracts.ts";
 import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import { listFollowedContracts, storedContents } from "../../../../api/store/listings/followed-contracts.ts";
 import { BUSY } from "../support/large-database.ts";
@@ -37,7 +37,7 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
   await findForeignContracts(read, appId, [contract]);
   await listFollowedContracts(read, appId, { limit: 30, offset: 0, after: null });
   await listFollowedContracts(read, appId, { limit: 30, offset: 0, after: 1 });
-  await everWatchedContracts(read);
+  await readEverIndexedContracts(read);
   await walletApps(read, [owner]);
   await storedContents(read, contract, owner);
   const token = { ...held, tokenId: "9" };

@@ -8,7 +8,11 @@ import { blocksBetween, isAnythingUndecided, newestBlocks } from "../../../../ap
 import { followContracts, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { removeHidden } from "../../../../api/store/ledger/hidden-history.ts";
 import { rollback, rollbackStep } from "../../../../api/store/ledger/rollback.ts";
-import { followsSince, noteForeignChange, watchedContracts } from "../../../../api/store/ledger/watched.ts";
+import {
+  followsSince,
+  noteForeignChange,
+  readIndexedContracts,
+} from "../../../../api/store/ledger/indexed-contracts.ts";
 import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import {
   hasUnsettledMints,
@@ -201,8 +205,8 @@ async function readTokens(tour: Tour): Promise<void> {
   await newestBlocks(read, 10, LARGE + 3);
   await blocksBetween(read, LARGE, LARGE + 3);
   await isAnythingUndecided(read);
-  const watched = await watchedContracts(read);
+  const indexed = await readIndexedContracts(read);
   await write((trx) => noteForeignChange(trx));
-  await followsSince(read, watched);
+  await followsSince(read, indexed);
   await runContracts(tour, { contract: FOREIGN, owner: ALICE });
 }

@@ -8,24 +8,24 @@ import { type Check, type DoctorContext, duration, type Finding, ok, problem, so
 import type { ChainState, NodesState } from "./state.ts";
 
 /** What the service watches all the time. Each part is read once for all checks. */
-export interface WatchedState {
+export interface ConditionState {
   database: PipelineState;
   chain: ChainState;
   nodes: NodesState;
 }
 
 /** A check of what the service watches all the time: `/metrics` shows its conditions, `doctor` its findings. */
-interface WatchedCheck extends Check {
+interface ConditionCheck extends Check {
   /** Its conditions, and whether each holds. A condition is missing while that is not known. */
-  conditions(state: { [P in keyof WatchedState]: WatchedState[P] | null }, now: number): [Condition, boolean][];
+  conditions(state: { [P in keyof ConditionState]: ConditionState[P] | null }, now: number): [Condition, boolean][];
 }
 
-function watched<P extends keyof WatchedState>(
+function conditionCheck<P extends keyof ConditionState>(
   name: string,
   part: P,
-  conditions: Partial<Record<Condition, (state: WatchedState[P], now: number) => boolean | null>>,
-  judge: (state: WatchedState[P], context: DoctorContext) => Finding | Finding[] | Promise<Finding[]>,
-): WatchedCheck {
+  conditions: Partial<Record<Condition, (state: ConditionState[P], now: number) => boolean | null>>,
+  judge: (state: ConditionState[P], context: DoctorContext) => Finding | Finding[] | Promise<Finding[]>,
+): ConditionCheck {
   return {
     name,
     asksChain: part === "chain",
@@ -39,7 +39,7 @@ function watched<P extends keyof WatchedState>(
 }
 
 /** Each of several nodes works, serves the chain and is not behind. */
-export const nodes = watched(
+export const nodes = conditionCheck(
   "nodes",
   "nodes",
   {
@@ -60,7 +60,7 @@ export const nodes = watched(
 );
 
 /** The relay works. */
-export const relay = watched(
+export const relay = conditionCheck(
   "lanes",
   "chain",
   { relay_paused: ({ relayPaused }) => relayPaused },
@@ -75,7 +75,7 @@ export const relay = watched(
 );
 
 /** Blocks contain what the lanes sent. */
-export const mined = watched(
+export const mined = conditionCheck(
   "lanes",
   "database",
   { lane_stuck: ({ lanes }, now) => lanes.some(({ oldestUnmined }) => ageOf(oldestUnmined, now) > LANE_STUCK) },
@@ -93,7 +93,7 @@ export const mined = watched(
 );
 
 /** The chain's fees are not above what the operator accepts. */
-export const fees = watched("fees", "chain", {}, ({ gasPrice, feesTooHigh }, { maxFeeGwei }) => {
+export const fees = conditionCheck("fees", "chain", {}, ({ gasPrice, feesTooHigh }, { maxFeeGwei }) => {
   const words = `costs ${formatUnits(gasPrice, "gwei")} gwei, and MAX_FEE_GWEI allows ${maxFeeGwei.toString()}`;
   return feesTooHigh
     ? problem(`Gas ${words}: nothing is sent. Wait for lower fees, or raise MAX_FEE_GWEI.`)
@@ -101,7 +101,7 @@ export const fees = watched("fees", "chain", {}, ({ gasPrice, feesTooHigh }, { m
 });
 
 /** Lanes can pay for the next batches. */
-export const funds = watched(
+export const funds = conditionCheck(
   "funds",
   "chain",
   { low_funds: ({ balances }) => balances.some(({ low }) => low) },
@@ -132,7 +132,7 @@ export const funds = watched(
 const STUCK = 3_600_000;
 
 /** No accepted request waits longer than some minutes to be sent. */
-export const backlog = watched(
+export const backlog = conditionCheck(
   "backlog",
   "database",
   { backlog_growing: ({ oldestUnsent }, now) => ageOf(oldestUnsent, now) > BACKLOG_SLOW },
@@ -150,7 +150,7 @@ export const backlog = watched(
 const DELIVERY_OVERDUE = 300_000;
 
 /** Due webhook deliveries are being sent. */
-export const outbox = watched("outbox", "database", {}, ({ overdueSince }, { now }) => {
+export const outbox = conditionCheck("outbox", "database", {}, ({ overdueSince }, { now }) => {
   const age = ageOf(overdueSince, now);
   if (age <= DELIVERY_OVERDUE) return ok("webhook deliveries that are due are sent");
   return warning(
@@ -195,7 +195,7 @@ const KINDS: Readonly<Record<ParkedKind, { finding: typeof problem; words: strin
 };
 
 /** No row of the database makes its worker fail. */
-export const parked = watched(
+export const parked = conditionCheck(
   "parked",
   "database",
   { row_parked: (state) => Object.values(state.parked).some((count) => count > 0) },
@@ -224,7 +224,7 @@ const QUARANTINED = {
 } as const;
 
 /** Contracts that others deployed and apps follow answer, and are read. */
-export const followed = watched(
+export const followed = conditionCheck(
   "followed",
   "database",
   { contract_quarantined: ({ quarantined }) => quarantined.length > 0 },
@@ -253,7 +253,7 @@ export const followed = watched(
 );
 
 /** Which conditions hold. Those that cannot be known now are missing. */
-export function conditionsNow(...now: Parameters<WatchedCheck["conditions"]>): [Condition, boolean][] {
+export function conditionsNow(...now: Parameters<ConditionCheck["conditions"]>): [Condition, boolean][] {
   return [nodes, relay, mined, funds, backlog, parked, followed].flatMap((check) => check.conditions(...now));
 }
 

@@ -84,7 +84,7 @@ async function forgetFollowed(trx: Trx, address: string, counters: CounterDeltas
 }
 
 /** A contract that the service did not deploy, and the apps that follow it. */
-interface WatchedForeign {
+interface ForeignContract {
   type: CollectionType;
   /** Whether its last read succeeded. The balances of any other are read in the background only. */
   healthy: boolean;
@@ -100,15 +100,15 @@ interface FollowTime {
 }
 
 /** The contracts whose logs are followed: type by address. */
-export interface WatchedContracts {
+export interface IndexedContracts {
   readonly collections: ReadonlyMap<string, CollectionType>;
-  readonly foreign: ReadonlyMap<string, WatchedForeign>;
+  readonly foreign: ReadonlyMap<string, ForeignContract>;
   /** How often the rows behind `foreign` were changed. */
   readonly foreignVersion: number;
 }
 
 /** Whether an app that follows the contract gets what happens in a block. */
-export function followsAt(contract: WatchedForeign, appId: string, block: number): boolean {
+export function followsAt(contract: ForeignContract, appId: string, block: number): boolean {
   const times = contract.followers.get(appId) ?? [];
   return times.some(({ from, to }) => from < block && (to === null || block <= to));
 }
@@ -117,15 +117,15 @@ export function followsAt(contract: WatchedForeign, appId: string, block: number
  * The followed contracts in memory. Each `read` takes only the collections that were added since the last one, and the
  * foreign contracts only after a change. After a reorg that removed collections it takes all of them again.
  */
-export class WatchedCache {
+export class IndexedContractsCache {
   #collections = new Map<string, CollectionType>();
   /** The newest row that was read. The indexer alone adds collections, one range after the other. */
   #newest = 0;
   #removals = 0;
-  #foreign: WatchedContracts["foreign"] = new Map();
+  #foreign: IndexedContracts["foreign"] = new Map();
   #foreignVersion: number | null = null;
 
-  async read(db: Db): Promise<WatchedContracts> {
+  async read(db: Db): Promise<IndexedContracts> {
     // The versions are read before the rows: a change in between is noticed by the next read.
     const removals = await versionOf(db, "collections_removed");
     const foreignVersion = await versionOf(db, "foreign_version");
@@ -151,35 +151,35 @@ export class WatchedCache {
 }
 
 /** Reads all followed contracts. */
-export function watchedContracts(db: Db): Promise<WatchedContracts> {
-  return new WatchedCache().read(db);
+export function readIndexedContracts(db: Db): Promise<IndexedContracts> {
+  return new IndexedContractsCache().read(db);
 }
 
 /** Reads all contracts that are or were followed, also those in quarantine, with all the times in which apps followed them. */
-export async function everWatchedContracts(db: Db): Promise<WatchedContracts> {
-  return { ...(await new WatchedCache().read(db)), foreign: await foreignOf(db, "ever") };
+export async function readEverIndexedContracts(db: Db): Promise<IndexedContracts> {
+  return { ...(await new IndexedContractsCache().read(db)), foreign: await foreignOf(db, "ever") };
 }
 
 /**
- * Follows that were added after `watched` was read. The logs of the blocks that were read with `watched` may lack what they
+ * Follows that were added after `indexed` was read. The logs of the blocks that were read with `indexed` may lack what they
  * need. @returns null when nothing about the followed contracts has changed.
  */
 export async function followsSince(
   db: Db,
-  watched: WatchedContracts,
+  indexed: IndexedContracts,
 ): Promise<{ appId: string; contract: string }[] | null> {
-  if ((await versionOf(db, "foreign_version")) === watched.foreignVersion) return null;
+  if ((await versionOf(db, "foreign_version")) === indexed.foreignVersion) return null;
   const added: { appId: string; contract: string }[] = [];
   for (const [contract, { followers }] of await foreignOf(db, "now")) {
-    if (watched.collections.has(contract)) continue;
+    if (indexed.collections.has(contract)) continue;
     for (const appId of followers.keys()) {
-      if (!(watched.foreign.get(contract)?.followers.has(appId) ?? false)) added.push({ appId, contract });
+      if (!(indexed.foreign.get(contract)?.followers.has(appId) ?? false)) added.push({ appId, contract });
     }
   }
   return added;
 }
 
-async function foreignOf(db: Db, when: "now" | "ever"): Promise<ReadonlyMap<string, WatchedForeign>> {
+async function foreignOf(db: Db, when: "now" | "ever"): Promise<ReadonlyMap<string, ForeignContract>> {
   let query = db
     .selectFrom("contract_follows as follow")
     .innerJoin("foreign_contracts as contract", "contract.address", "follow.address")

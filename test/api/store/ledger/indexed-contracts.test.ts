@@ -1,19 +1,19 @@
 import { expect } from "chai";
 
 import { CounterDeltas } from "../../../../api/store/db/counters.ts";
-import { followsSince, forgetForeign, WatchedCache } from "../../../../api/store/ledger/watched.ts";
+import { followsSince, forgetForeign, IndexedContractsCache } from "../../../../api/store/ledger/indexed-contracts.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { startAtBlock } from "../../support/blocks.ts";
 import { follow as followIn } from "../../support/follow.ts";
 import { addApp, addCollection, APP, randomAddress } from "../../support/rows.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 
-describe("WatchedCache", () => {
+describe("IndexedContractsCache", () => {
   const database = useTestDatabase();
-  let cache: WatchedCache;
+  let cache: IndexedContractsCache;
   beforeEach(async () => {
     await addApp(database);
-    cache = new WatchedCache();
+    cache = new IndexedContractsCache();
   });
 
   const read = () => cache.read(database.read);
@@ -54,10 +54,10 @@ describe("WatchedCache", () => {
   });
 
   it("tells which follows were added since", async () => {
-    const watched = await read();
-    expect(await followsSince(database.read, watched)).to.equal(null);
+    const indexed = await read();
+    expect(await followsSince(database.read, indexed)).to.equal(null);
     const contract = await follow();
-    expect(await followsSince(database.read, watched)).to.deep.equal([{ appId: APP, contract }]);
+    expect(await followsSince(database.read, indexed)).to.deep.equal([{ appId: APP, contract }]);
     expect(await followsSince(database.read, await read())).to.equal(null);
     await addApp(database, "app-2");
     const again = await read();
