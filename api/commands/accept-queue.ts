@@ -1,6 +1,6 @@
 import type { Limits } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
-import { FairQueue, FairSlots } from "../shared/fair-slots.ts";
+import { FairQueue, FairShares } from "../shared/fair-shares.ts";
 import { DatabaseUnavailable } from "../store/db/errors.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
@@ -66,7 +66,7 @@ export class AcceptQueue {
   readonly #limits: AcceptLimits;
   readonly #waitSeconds: number;
   /** The places of the calls that wait or are being decided. */
-  readonly #places: FairSlots;
+  readonly #places: FairShares;
   /** Calls whose transaction has not begun, in the order of `due`. */
   readonly #waiting = new Set<Waiting>();
   #timer: NodeJS.Timeout | null = null;
@@ -80,7 +80,7 @@ export class AcceptQueue {
     this.#limits = { appGasPerDay, backlog: limits.backlog, mediaBacklog: limits.mediaBacklog };
     this.#waitSeconds = limits.waitSeconds;
     const shared = Math.ceil(limits.waitingCalls * (1 - RESERVE));
-    this.#places = new FairSlots({ shared, ofApp: shared, most: limits.waitingCalls });
+    this.#places = new FairShares({ shared, ofApp: shared, most: limits.waitingCalls });
     const alone = (queue: FairQueue<Waiting>) => this.#decideNext(queue);
     const atOnce = (work: () => void) => {
       work();

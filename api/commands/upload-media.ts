@@ -3,7 +3,7 @@ import { type Limits, UPLOADS } from "../config/limits.ts";
 import { type BlockStore, BlockStoreUnavailable, isStorageFault } from "../content/block-store.ts";
 import { type StoredFile, storeFile } from "../content/content.ts";
 import { ApiError } from "../domain/error-codes.ts";
-import { FairSlots } from "../shared/fair-slots.ts";
+import { FairShares } from "../shared/fair-shares.ts";
 import { holdApps } from "../store/apps/apps.ts";
 import { lockQuotas, readQuotaUse } from "../store/apps/quotas.ts";
 import type { Database } from "../store/db/database.ts";
@@ -17,7 +17,7 @@ interface UploadDeps {
   database: Database;
   blocks: BlockStore;
   settings: { limits: Pick<Limits, "mediaBytes"> };
-  uploads: UploadSlots;
+  uploads: UploadPlaces;
 }
 
 /** A file as a caller sends it. */
@@ -113,17 +113,17 @@ async function record(trx: Trx, store: string, { appId, file }: { appId: string;
   if (after > quota && after > before) throw overQuota({ name: "media_bytes", limit: quota });
 }
 
-/** Seconds after which a slot may be free. */
+/** Seconds after which a place may be free. */
 const RETRY_AFTER = 1;
 
-/** The uploads that run in this process. The apps share the slots, and each app can always get one. */
-export class UploadSlots {
+/** The uploads that run in this process. The apps share the places, and each app can always get one. */
+export class UploadPlaces {
   /** The app of each upload. */
   readonly #running: string[] = [];
 
-  /** Runs an upload in a slot of the app. @throws ApiError `rate_limited` when the app has no free slot. */
+  /** Runs an upload in a place of the app. @throws ApiError `rate_limited` when the app has no free place. */
   async run<T>(appId: string, upload: () => Promise<T>): Promise<T> {
-    if (!new FairSlots(UPLOADS, this.#running).take(appId)) {
+    if (!new FairShares(UPLOADS, this.#running).take(appId)) {
       const message = `Too many uploads of the app run at the same time. At most ${UPLOADS.ofApp.toString()} may. Send the file again when one of them has ended.`;
       throw new ApiError("rate_limited", null, { retryAfter: RETRY_AFTER, message });
     }

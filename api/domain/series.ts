@@ -1,15 +1,15 @@
 /*
  * For charts: when requests became final, how long they took and what they cost. The service counts requests when they become
- * final, in slots of ten minutes. So reading a month takes the same time whatever the number of requests is.
+ * final, in buckets of ten minutes. So reading a month takes the same time whatever the number of requests is.
  */
 
-/** Milliseconds of a slot. */
-export const SLOT = 600_000;
+/** Milliseconds of a bucket. */
+export const BUCKET = 600_000;
 /** Most hours that can be shown at once. */
 export const MAX_SERIES_HOURS = 720;
 /** Most points of an answer. */
 export const MAX_POINTS = 120;
-/** Older slots are deleted, in milliseconds: some hours after the oldest that can be shown. */
+/** Older buckets are deleted, in milliseconds: some hours after the oldest that can be shown. */
 export const KEEP_SERIES = (MAX_SERIES_HOURS + 12) * 3_600_000;
 
 /** Latencies are counted in ranges: this many for each doubling of the latency. Each range is wider than the one before. */
@@ -17,9 +17,9 @@ const STEPS_PER_DOUBLING = 4;
 /** The last range has all that took longer: about 50 days. */
 const LAST_RANGE = 128;
 
-/** The number of the slot that a time belongs to. @param at milliseconds since 1970. */
-export function slotOf(at: number): number {
-  return Math.floor(at / SLOT);
+/** The number of the bucket that a time belongs to. @param at milliseconds since 1970. */
+export function bucketOf(at: number): number {
+  return Math.floor(at / BUCKET);
 }
 
 /** The range that a latency belongs to. @param milliseconds from acceptance to the final outcome. */
@@ -45,28 +45,28 @@ export function percentile(ranges: ReadonlyMap<number, number>, part: number): n
 }
 
 export interface SeriesSpan {
-  /** The first slot. */
+  /** The first bucket. */
   from: number;
-  /** The slot after the last. */
+  /** The bucket after the last. */
   to: number;
-  /** Slots of a point. */
+  /** Buckets of a point. */
   width: number;
 }
 
-/** How many slots a point may have. Each of these numbers divides a day, so a point begins at every midnight (UTC). */
+/** How many buckets a point may have. Each of these numbers divides a day, so a point begins at every midnight (UTC). */
 const WIDTHS = [1, 2, 3, 6, 12, 24, 48];
 
 /**
- * All slots of the last hours, the present one included, in at most `MAX_POINTS` points of the same width. Points begin at
+ * All buckets of the last hours, the present one included, in at most `MAX_POINTS` points of the same width. Points begin at
  * multiples of their width, so that they stay the same from one call to the next.
  */
 export function seriesSpan(hours: number, now: number): SeriesSpan {
-  const [first, last] = [slotOf(now - hours * 3_600_000), slotOf(now)];
+  const [first, last] = [bucketOf(now - hours * 3_600_000), bucketOf(now)];
   for (const width of WIDTHS) {
     const [from, to] = [Math.floor(first / width) * width, (Math.floor(last / width) + 1) * width];
     if ((to - from) / width <= MAX_POINTS) return { from, to, width };
   }
-  throw new RangeError(`${hours.toString()} hours have too many slots for a chart`);
+  throw new RangeError(`${hours.toString()} hours have too many buckets for a chart`);
 }
 
 /** What one point shows. */

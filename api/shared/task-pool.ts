@@ -1,4 +1,4 @@
-import { FairSlots, type SlotLimits } from "./fair-slots.ts";
+import { FairShares, type ShareLimits } from "./fair-shares.ts";
 import type { Signal } from "./signal.ts";
 
 /** Whether the server that a task asked answered in time. */
@@ -6,13 +6,13 @@ export type TaskSpeed = "slow" | "in-time";
 
 /** A limited number of tasks that run side by side, each for an app. */
 export class TaskPool {
-  readonly #limits: SlotLimits;
+  readonly #limits: ShareLimits;
   readonly #settled: Signal;
   readonly #running = new Map<Promise<void>, string>();
   readonly #slow = new Set<string>();
 
   /** @param settled notified whenever a task ends, because another may begin. */
-  constructor(limits: SlotLimits, settled: Signal) {
+  constructor(limits: ShareLimits, settled: Signal) {
     this.#limits = limits;
     this.#settled = settled;
   }
@@ -22,13 +22,13 @@ export class TaskPool {
     return this.#running.size;
   }
 
-  /** The slots for the next tasks, beside the running ones. */
-  slots(): FairSlots {
-    return new FairSlots(this.#limits, [...this.#running.values()], this.#slow);
+  /** The places for the next tasks, beside the running ones. */
+  shares(): FairShares {
+    return new FairShares(this.#limits, [...this.#running.values()], this.#slow);
   }
 
   /**
-   * Starts a task. After a slow one, its app gets one slot at a time until a task is in time.
+   * Starts a task. After a slow one, its app gets one place at a time until a task is in time.
    * @param failed gets what the task throws. It must not throw.
    */
   start(app: string, work: () => Promise<TaskSpeed>, failed: (error: unknown) => void | Promise<void>): void {

@@ -3,7 +3,7 @@ import express, { type Express, type RequestHandler, Router } from "express";
 import { AcceptQueue } from "../commands/accept-queue.ts";
 import { WalletQueue } from "../commands/create-wallet.ts";
 import { LookUps } from "../commands/look-ups.ts";
-import { UploadSlots } from "../commands/upload-media.ts";
+import { UploadPlaces } from "../commands/upload-media.ts";
 import { READINESS_WORDS } from "../domain/conditions.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { authenticate } from "./authenticate.ts";
@@ -29,7 +29,7 @@ export function createExpressApp(parts: AppDeps): Express {
     accepting: new AcceptQueue(database, settings),
     creatingWallets: new WalletQueue(database, parts.deriver),
     lookUps: new LookUps(database.read),
-    uploads: new UploadSlots(),
+    uploads: new UploadPlaces(),
     bytes: new HeldBytes(settings.limits.callBytes),
     received: { calls: 0 },
     rates: new RateLimit(settings.limits, { database, processes: parts.apiProcesses }),

@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import type { ForeignContracts } from "../chain/foreign.ts";
 import type { ReceiverReads } from "../chain/receivers.ts";
 import type { AcceptQueue } from "../commands/accept-queue.ts";
-import type { UploadSlots } from "../commands/upload-media.ts";
+import type { UploadPlaces } from "../commands/upload-media.ts";
 import type { WalletQueue } from "../commands/create-wallet.ts";
 import type { LookUps } from "../commands/look-ups.ts";
 import type { Settings } from "../config/settings.ts";
@@ -66,7 +66,7 @@ export interface HttpDeps extends AppDeps {
   accepting: AcceptQueue;
   creatingWallets: WalletQueue;
   lookUps: LookUps;
-  uploads: UploadSlots;
+  uploads: UploadPlaces;
   rates: RateLimit;
   bytes: HeldBytes;
   received: Received;

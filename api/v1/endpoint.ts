@@ -96,7 +96,7 @@ interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   batch?: boolean;
   /** Whether the node runs the code of strangers to answer it. Few of such calls are handled at a time. */
   runsForeignCode?: boolean;
-  /** Whether it only reads one small row. Such calls need no slot among those that read. */
+  /** Whether it only reads one small row. Such calls need no place among those that read. */
   isSmall?: boolean;
   /** Error codes of this endpoint, in addition to those of every endpoint. */
   errors?: readonly HttpErrorCode[];

@@ -1,7 +1,7 @@
 import type { EventEmitter } from "node:events";
 
 import { ApiError } from "../domain/error-codes.ts";
-import { FairQueue, FairSlots, type SlotLimits } from "../shared/fair-slots.ts";
+import { FairQueue, FairShares, type ShareLimits } from "../shared/fair-shares.ts";
 
 /** `Retry-After` in seconds when no further call may wait, or one has waited too long. */
 const RETRY_AFTER = 5;
@@ -18,9 +18,9 @@ interface GateOptions {
   /** In messages, such as `batches`. */
   name: string;
   /** How many are handled at a time. */
-  running: SlotLimits;
+  running: ShareLimits;
   /** How many wait. Further ones are refused. */
-  waiting: SlotLimits;
+  waiting: ShareLimits;
   /** Advice for a caller that waited too long. */
   hint: string;
   /** How long a call waits. */
@@ -50,16 +50,16 @@ export interface Place {
  */
 export class Gate {
   readonly #options: GateOptions;
-  readonly #running: FairSlots;
-  readonly #places: FairSlots;
+  readonly #running: FairShares;
+  readonly #places: FairShares;
   readonly #waiting = new FairQueue<() => void>();
   /** Whether calls that wait are about to begin. */
   #isWaking = false;
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#running = new FairSlots(options.running);
-    this.#places = new FairSlots(options.waiting);
+    this.#running = new FairShares(options.running);
+    this.#places = new FairShares(options.waiting);
   }
 
   /**

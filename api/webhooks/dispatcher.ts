@@ -4,7 +4,7 @@ import type { Dispatcher as Agent } from "undici";
 import { type Sealer, SealError } from "../keys/sealer.ts";
 import { isRedirect } from "../shared/answer-text.ts";
 import { crashPoint } from "../shared/crash-point.ts";
-import { FairSlots } from "../shared/fair-slots.ts";
+import { FairShares } from "../shared/fair-shares.ts";
 import { isolate, logParked } from "../shared/isolate.ts";
 import { newLeaseHolder } from "../shared/lease-holder.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
@@ -155,7 +155,7 @@ export class Dispatcher {
   async #take(): Promise<boolean> {
     const { database, now, lease } = this.#deps;
     const running = [...this.#batches].flatMap(([app, { slots }]) => Array<string>(slots).fill(app));
-    const slots = new FairSlots(SENDING, running, this.#slow);
+    const slots = new FairShares(SENDING, running, this.#slow);
     if (slots.free === 0 || [...this.#taken].some(({ crashes }) => crashes > 0)) return false;
     const found = await dueDeliveries(database.read, now(), [...this.#batches.keys()]);
     let more = found.length === MOST_FOUND;
@@ -178,7 +178,7 @@ export class Dispatcher {
   }
 
   /** Sends a batch in as many slots as the app gets. It waits for one that this process has of the app already. */
-  #send(app: string, waiting: DueDelivery[], free: FairSlots): void {
+  #send(app: string, waiting: DueDelivery[], free: FairShares): void {
     const before = this.#batches.get(app);
     let slots = before?.slots ?? 0;
     while (slots < waiting.length && free.take(app)) slots += 1;

@@ -45,7 +45,7 @@ export class RetryingClient {
     const deadline = performance.now() + RETRY_TIMEOUT;
     const send = () => this.#retry("POST", "/v1/media", picture, { "content-type": "image/svg+xml" });
     let answer = await send();
-    // Tries that this client gave up may still hold the app's slots for uploads.
+    // Tries that this client gave up may still hold the app's places for uploads.
     for (; answer.status === 429 && performance.now() < deadline; answer = await send()) await wait(1_000);
     const { status, body } = answer;
     if (status === 200 && typeof body["uri"] === "string") return body["uri"];

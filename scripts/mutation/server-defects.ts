@@ -53,7 +53,7 @@ export const SERVER_DEFECTS: readonly Defect[] = [
   {
     name: "one-app-takes-all-places",
     promise: "An app with many calls leaves places to the others.",
-    file: "api/shared/fair-slots.ts",
+    file: "api/shared/fair-shares.ts",
     find: "Math.max(1, Math.min(ofApp, shared - this.#total))",
     replace: "shared",
     tests: ["test/api/v1/gate.test.ts"],

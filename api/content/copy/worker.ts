@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { FaultBackoff } from "../../domain/backoff.ts";
 import type { Condition } from "../../domain/conditions.ts";
 import { crashPoint } from "../../shared/crash-point.ts";
-import { FairSlots, type SlotLimits } from "../../shared/fair-slots.ts";
+import { FairShares, type ShareLimits } from "../../shared/fair-shares.ts";
 import { logParked } from "../../shared/isolate.ts";
 import { holderIsGone, newLeaseHolder } from "../../shared/lease-holder.ts";
 import { LeaseLost, type LeaseTimes, whileLeased } from "../../shared/lease.ts";
@@ -54,12 +54,12 @@ const RETRIES = [1_000, 4_000, 15_000];
 /** Wait before a freeze looks again whether all earlier mints are final. */
 const NOT_SETTLED_WAIT = 1_000;
 /** Jobs at the same time: servers of some apps that hang do not delay other apps. */
-const SLOTS: SlotLimits = { shared: 20, ofApp: 10, most: 100 };
-const NO_JOB: SlotLimits = { shared: 0, ofApp: 0, most: 0 };
-const ONE_JOB: SlotLimits = { shared: 1, ofApp: 1, most: 1 };
+const SHARES: ShareLimits = { shared: 20, ofApp: 10, most: 100 };
+const NO_JOB: ShareLimits = { shared: 0, ofApp: 0, most: 0 };
+const ONE_JOB: ShareLimits = { shared: 1, ofApp: 1, most: 1 };
 /** Waits of the whole worker while the service cannot store blocks, as on a full disk. */
 const FAULT_BACKOFF = { first: 1_000, longest: 60_000 };
-/** After a job that failed and took longer than this, its app gets one slot until a job ends otherwise. */
+/** After a job that failed and took longer than this, its app gets one place until a job ends otherwise. */
 const SLOW = 5_000;
 
 /** Stores the content that requests wait for. Then `MediaResults` changes the requests. */
@@ -77,7 +77,7 @@ export class MediaWorker {
   constructor(deps: MediaWorkerDeps) {
     this.#deps = deps;
     this.#lone = deps.lone ?? new LoneRuns();
-    this.#tasks = new TaskPool(SLOTS, deps.signals.media);
+    this.#tasks = new TaskPool(SHARES, deps.signals.media);
     this.#loop = new WorkLoop({
       logger: deps.logger,
       wake: deps.signals.media,
@@ -102,7 +102,7 @@ export class MediaWorker {
   async #step(abort: AbortSignal): Promise<StepResult> {
     if (!this.#started) await this.#returnAbandoned();
     this.#started = true;
-    if (this.#slots().free === 0) return "full";
+    if (this.#shares().free === 0) return "full";
     const probing = this.#fault.active;
     const found = await this.#take(abort);
     // The job that was taken during a fault shows whether the fault has passed.
@@ -115,10 +115,10 @@ export class MediaWorker {
   }
 
   /** How many jobs may begin now. During a fault it is one, when its wait is over and all others have ended. */
-  #slots(): FairSlots {
-    if (this.#alone) return new FairSlots(NO_JOB);
-    if (!this.#fault.active) return this.#tasks.slots();
-    return new FairSlots(this.#fault.waiting || this.#tasks.running > 0 ? NO_JOB : ONE_JOB);
+  #shares(): FairShares {
+    if (this.#alone) return new FairShares(NO_JOB);
+    if (!this.#fault.active) return this.#tasks.shares();
+    return new FairShares(this.#fault.waiting || this.#tasks.running > 0 ? NO_JOB : ONE_JOB);
   }
 
   #start(jobs: MediaJob[], abort: AbortSignal): void {
@@ -169,9 +169,9 @@ export class MediaWorker {
   async #take(abort: AbortSignal): Promise<number> {
     const { database, logger, now } = this.#deps;
     const lease = { now: now(), leaseUntil: now() + this.#deps.lease.lasts, holder: this.#holder };
-    // The slots of the moment in which the write runs: jobs may have failed while it waited.
+    // The places of the moment in which the write runs: jobs may have failed while it waited.
     const { taken, parked, aside } = await database.write((trx) =>
-      takeMediaJobs(trx, { ...lease, slots: this.#slots(), lone: this.#lone, running: this.#tasks.running }),
+      takeMediaJobs(trx, { ...lease, shares: this.#shares(), lone: this.#lone, running: this.#tasks.running }),
     );
     logParked(logger, "media_job", parked);
     this.#start(taken, abort);

@@ -5,15 +5,15 @@ import { compiledSetQuery } from "./compiled-query.ts";
 import { type Db, engineOf, rowSet, type Trx } from "./sql.ts";
 
 /*
- * A counter is the sum of its slots. Each connection adds to a slot of its own, so that writers do not wait for each other
- * on PostgreSQL. SQLite has one writer, and one slot.
+ * A counter is the sum of its parts (column `slot`). Each connection adds to a part of its own, so that writers do not wait for each other
+ * on PostgreSQL. SQLite has one writer, and one part.
  */
 
-/** Slots of a counter on PostgreSQL. More connections than this share slots. */
-const SLOTS = 32;
+/** Parts of a counter on PostgreSQL. More connections than this share parts. */
+const PARTS = 32;
 
-/** The slot of a sequence: see `advanceSequences`. */
-const ONLY_SLOT = 0;
+/** The part of a sequence: see `advanceSequences`. */
+const ONLY_PART = 0;
 
 /** What is summed for each app and day. A fee has two parts, gwei and wei below one gwei, so that 64 bits hold each sum. */
 export const USAGE_FIGURES = [
@@ -59,10 +59,10 @@ export const counterKeys = {
   /** What an app used on a day (days since 1970, UTC). A sum over time: it cannot be counted again from other rows. */
   usage: (app: string, day: number, figure: UsageFigure | "minted") => `usage:${app}:${day.toString()}:${figure}`,
   /**
-   * What became final in a slot of ten minutes (`api/domain/series.ts`), over all apps. Also a sum over time. The number of the
-   * slot has leading zeros, so that keys are in the order of time.
+   * What became final in a bucket of ten minutes (`api/domain/series.ts`), over all apps. Also a sum over time. The number of the
+   * bucket has leading zeros, so that keys are in the order of time.
    */
-  series: (slot: number, figure: string) => `series:${slot.toString().padStart(9, "0")}:${figure}`,
+  series: (bucket: number, figure: string) => `series:${bucket.toString().padStart(9, "0")}:${figure}`,
   tokenHistory: (contract: string, tokenId: string) => `history:${contract}:${tokenId}`,
 } as const;
 
@@ -72,36 +72,36 @@ export async function addToCounter(trx: Trx, key: string, delta: number): Promis
 
 /** Adds to many counters in one statement, in the order of their keys, so that two writers cannot deadlock. */
 export async function addToCounters(trx: Trx, deltas: ReadonlyMap<string, number>): Promise<void> {
-  await addToSlot(trx, deltas, ownSlot(trx));
+  await addToPart(trx, deltas, ownPart(trx));
 }
 
 /**
- * Advances sequences: counters that give out each number once, such as positions in a feed. A sequence has one slot, which stays
+ * Advances sequences: counters that give out each number once, such as positions in a feed. A sequence has one part, which stays
  * locked until the commit, so numbers are given in commit order.
  * @returns the last number of each, after the change.
  */
 export async function advanceSequences(trx: Trx, counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
-  return addToSlot(trx, counts, sql.lit(ONLY_SLOT));
+  return addToPart(trx, counts, sql.lit(ONLY_PART));
 }
 
-async function addToSlot(
+async function addToPart(
   trx: Trx,
   deltas: ReadonlyMap<string, number>,
-  slot: RawBuilder<unknown>,
+  part: RawBuilder<unknown>,
 ): Promise<Map<string, number>> {
   const rows = [...deltas].filter(([, delta]) => delta !== 0).map(([key, delta]) => ({ key, delta }));
   if (rows.length === 0) return new Map();
   const input = rowSet(trx, { key: "text", delta: "integer" }, rows);
   const { rows: changed } = await sql<{ key: string; value: number }>`
-    insert into counters (key, slot, value) select key, ${slot}, delta from ${input} as input where true order by key
+    insert into counters (key, slot, value) select key, ${part}, delta from ${input} as input where true order by key
     on conflict (key, slot) do update set value = counters.value + excluded.value
     returning key, value`.execute(trx);
   return new Map(changed.map(({ key, value }) => [key, value]));
 }
 
-/** The slot that this connection writes. */
-function ownSlot(trx: Trx): RawBuilder<unknown> {
-  return engineOf(trx) === "postgres" ? sql`pg_backend_pid() % ${sql.lit(SLOTS)}` : sql.lit(ONLY_SLOT);
+/** The part that this connection writes. */
+function ownPart(trx: Trx): RawBuilder<unknown> {
+  return engineOf(trx) === "postgres" ? sql`pg_backend_pid() % ${sql.lit(PARTS)}` : sql.lit(ONLY_PART);
 }
 
 const valuesOf = compiledSetQuery(

@@ -22,7 +22,7 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
   /** Totals of listings. Every write that adds or removes rows updates them, so that no page counts rows. */
   counters: {
     key: string;
-    /** The counter is the sum of its slots. */
+    /** The counter is the sum of its rows. */
     slot: number;
     value: number;
   };

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 
-import type { FairSlots } from "../../shared/fair-slots.ts";
+import type { FairShares } from "../../shared/fair-shares.ts";
 import { addToBacklog, addToMediaBacklog, CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE, LONGEST_WAIT } from "../db/due.ts";
 import { type Db, forUpdateSkipLocked, rowSet, textSet, type Trx } from "../db/sql.ts";
@@ -46,10 +46,10 @@ const DUE: Queue = { table: "media_jobs", at: "due_at" };
 
 /** Takes jobs that are due and not parked, the apps in turns. The lease keeps other processes away until `leaseUntil`. */
 export async function takeMediaJobs(trx: Trx, options: TakeOptions): Promise<TakenJobs> {
-  const { now, leaseUntil, holder, slots } = options;
-  const limit = slots.free;
+  const { now, leaseUntil, holder, shares } = options;
+  const limit = shares.free;
   if (limit === 0) return { taken: [], parked: [], aside: [] };
-  const apps = (appId: RawBuilder<string>) => sql<SqlBool>`${appId} not in ${textSet(trx, slots.full)}`;
+  const apps = (appId: RawBuilder<string>) => sql<SqlBool>`${appId} not in ${textSet(trx, shares.full)}`;
   const { rows } = await sql<DueRow>`
     ${roundRobin(trx, DUE, { now, longestWait: LONGEST_WAIT, limit, apps })}
     select requests.*, apps.quota_media_bytes as job_quota, job.tries as job_tries, job.fence as job_fence,
@@ -62,7 +62,7 @@ export async function takeMediaJobs(trx: Trx, options: TakeOptions): Promise<Tak
      order by line.place, line.at, line.seq limit ${limit} ${forUpdateSkipLocked(trx, "job")}`.execute(trx);
   const sorted = options.lone.sort(rows, options.running, (row) => row.app_id);
   const ended = readJobs(sorted.aside);
-  const begun = readJobs(sorted.run.filter((row) => slots.take(row.app_id)));
+  const begun = readJobs(sorted.run.filter((row) => shares.take(row.app_id)));
   const parked = await parkMediaJobs(trx, [...begun.unreadable, ...ended.unreadable], now);
   const jobs = [...begun.jobs, ...ended.jobs];
   if (jobs.length > 0) {
@@ -84,7 +84,7 @@ interface TakeOptions {
   now: number;
   leaseUntil: number;
   holder: string;
-  slots: FairSlots;
+  shares: FairShares;
   lone: LoneRuns;
   /** Jobs that run in this process now. */
   running: number;

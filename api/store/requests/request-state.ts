@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 
 import { dayOf } from "../../domain/day.ts";
 import { type ChainOutcome, isFinal, type RequestStatus, statusesBefore } from "../../domain/request.ts";
-import { latencyRange, slotOf } from "../../domain/series.ts";
+import { latencyRange, bucketOf } from "../../domain/series.ts";
 import { splitFee } from "../../domain/wei.ts";
 import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { unparkRows } from "../db/parked-rows.ts";
@@ -188,7 +188,7 @@ export function countFinal(
   now: number,
 ): void {
   const add = (figure: string, delta: number) => {
-    counters.add(counterKeys.series(slotOf(now), figure), delta);
+    counters.add(counterKeys.series(bucketOf(now), figure), delta);
   };
   add(to, 1);
   add(`latency-${latencyRange(now - request.created_at).toString()}`, 1);

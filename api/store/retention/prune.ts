@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { PrunedKind, Removed } from "../../domain/retention.ts";
-import { KEEP_SERIES, slotOf } from "../../domain/series.ts";
+import { KEEP_SERIES, bucketOf } from "../../domain/series.ts";
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { isOutage } from "../db/parked-rows.ts";
 import { type Db, forUpdateSkipLocked, integerSet, lockLedger, rowSet, type Trx } from "../db/sql.ts";
@@ -283,11 +283,11 @@ async function finishedBefore(db: Db, limit: number): Promise<number> {
   return open === null ? limit : Math.min(limit, open - MARGIN);
 }
 
-/** Deletes the slots of the charts that no answer can show any more. */
+/** Deletes the buckets of the charts that no answer can show any more. */
 export async function pruneSeries(trx: Trx, now: number): Promise<void> {
   await sql`
     delete from counters
-     where key >= ${counterKeys.series(0, "")} and key < ${counterKeys.series(slotOf(now - KEEP_SERIES), "")}`.execute(
+     where key >= ${counterKeys.series(0, "")} and key < ${counterKeys.series(bucketOf(now - KEEP_SERIES), "")}`.execute(
     trx,
   );
 }

@@ -2,7 +2,7 @@ import type { NodeState } from "../../chain/node-choice.ts";
 import { createApp, FIRST_TOKEN } from "../../commands/apps.ts";
 import { dayOf } from "../../domain/day.ts";
 import { ApiError } from "../../domain/error-codes.ts";
-import { percentile, seriesSpan, SLOT } from "../../domain/series.ts";
+import { percentile, seriesSpan, BUCKET } from "../../domain/series.ts";
 import { describeUsage, sumUsage } from "../../domain/usage.ts";
 import { pageOfApps } from "../../store/apps/apps.ts";
 import { readQuotaUses } from "../../store/apps/quotas.ts";
@@ -204,7 +204,7 @@ export const operatorSeries = defineServiceEndpoint({
     const span = seriesSpan(query.hours ?? DEFAULT_HOURS, Date.now());
     const points = await readSeries(database.read, span);
     return {
-      seconds_per_point: (span.width * SLOT) / 1_000,
+      seconds_per_point: (span.width * BUCKET) / 1_000,
       points: points.map(({ at, completed, failed, latencies, feeWei }) => ({
         at: isoTime(at),
         completed,

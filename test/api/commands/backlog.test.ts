@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { FairSlots } from "../../../api/shared/fair-slots.ts";
+import { FairShares } from "../../../api/shared/fair-shares.ts";
 import { counterKeys, readCounter } from "../../../api/store/db/counters.ts";
 import { type MediaJob, takeMediaJobs } from "../../../api/store/media/media-jobs.ts";
 import {
@@ -122,7 +122,7 @@ describe("the shared backlog", () => {
           now: 1,
           ...taker(),
           leaseUntil: 100,
-          slots: new FairSlots({ shared: 20, ofApp: 9, most: 20 }),
+          shares: new FairShares({ shared: 20, ofApp: 9, most: 20 }),
         }),
       );
       const endJob = (job: MediaJob | undefined, result: MediaResult) =>

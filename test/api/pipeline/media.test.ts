@@ -156,7 +156,7 @@ describe("media on a real node", () => {
       const held = hanging();
       const hostile = ["hostile 1", "hostile 2", "hostile 3", "hostile 4"];
       for (const name of hostile) await mintFrom(await own.createApp(name), `${base}/cat.png`, 30);
-      // The hostile apps have all slots that they can get: 10 of the first, at least one of each.
+      // The hostile apps have all places that they can get: 10 of the first, at least one of each.
       await eventually(() => Promise.resolve(held.length >= 10 + hostile.length - 1 ? true : undefined));
       const [id = ""] = await mintFrom(own.api, "data:image/svg+xml,<svg/>", 1);
       expect(await own.api.settled(id)).to.include({ status: "completed" });

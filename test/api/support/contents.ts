@@ -35,7 +35,7 @@ export async function contents(database: Database) {
   };
 }
 
-/** The value of each counter: the sum of its slots. */
+/** The value of each counter: the sum of its parts. */
 async function totals({ read }: Database): Promise<Map<string, number>> {
   const sums = new Map<string, number>();
   for (const { key, value } of await read.selectFrom("counters").select(["key", "value"]).execute())

@@ -34,7 +34,7 @@ describe("the published document", () => {
     expect(documented.filter((call) => call.includes("/v1/")).sort()).to.deep.equal(served.sort());
   });
 
-  it("answers without a slot only calls that list nothing", () => {
+  it("answers without a place only calls that list nothing", () => {
     const small = ENDPOINTS.filter(({ isSmall }) => isSmall === true);
     expect(small.map(({ name }) => name)).to.deep.equal(["getAccountOfUser", "getRequest"]);
     for (const { method, query } of small) {

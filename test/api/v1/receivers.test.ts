@@ -199,7 +199,7 @@ describe("POST /v1/receivers/check without end", () => {
     const ofOther = check(theirs, api.other.token);
     const running = () => api.receivers.asked.map(({ token }) => token.contract).sort();
     await eventually(() => Promise.resolve(running().length === 2 ? true : undefined));
-    // A call that needs no slot was answered after them, so the third would run by now.
+    // A call that needs no place was answered after them, so the third would run by now.
     await api.get("/v1/summary");
     expect(running()).to.deep.equal([mine, theirs].sort());
     resolve(null);

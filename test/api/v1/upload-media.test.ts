@@ -267,7 +267,7 @@ describe("POST /v1/media", () => {
     expect(await used()).to.equal(20);
   });
 
-  it("keeps nothing of an upload that breaks off, and frees its slot", async () => {
+  it("keeps nothing of an upload that breaks off, and frees its place", async () => {
     for (let round = 0; round < UPLOADS.ofApp + 1; round++) {
       const call = begin();
       call.write(new Uint8Array(1_200_000));

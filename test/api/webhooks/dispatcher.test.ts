@@ -125,7 +125,7 @@ describe("Dispatcher", () => {
       (await fixture.deliveries()).filter(({ status, next_at: at }) => status === "pending" && fits(at ?? 0)).length;
     fixture.start();
     await fixture.receiver.count(20);
-    // Four calls hang, and the others wait for their slots.
+    // Four calls hang, and the others wait for their places.
     expect(await pending((at) => at > fixture.clock)).to.be.above(4);
     fixture.beginToStop();
     // The calls hang until the test ends.

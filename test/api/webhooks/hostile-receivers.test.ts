@@ -178,7 +178,7 @@ describe("Dispatcher: receivers that misbehave, and addresses that are not publi
     await hanging.close();
   });
 
-  it("delivers to an app while the receivers of ten others hang and use all shared slots", async () => {
+  it("delivers to an app while the receivers of ten others hang and use all shared places", async () => {
     const hanging = await WebhookReceiver.listen();
     hanging.respond = () => undefined;
     for (let index = 0; index < 10; index++) {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { FairSlots } from "../../../../api/shared/fair-slots.ts";
+import { FairShares } from "../../../../api/shared/fair-shares.ts";
 import {
   type MediaJob,
   renewMediaJob,
@@ -29,8 +29,8 @@ import { taker } from "../../../support/taker.ts";
 const IMAGE = "https://example.com/cat.png";
 const MEDIA = { image: IMAGE, copy_media: true };
 
-function one(): FairSlots {
-  return new FairSlots({ shared: 2, ofApp: 1, most: 1 });
+function one(): FairShares {
+  return new FairShares({ shared: 2, ofApp: 1, most: 1 });
 }
 
 describe("media jobs", () => {
@@ -44,9 +44,9 @@ describe("media jobs", () => {
     expectAccepted(
       await api.post("/v1/nfts", { collection_address: collection, to_address: randomAddress(), ...fields }),
     );
-  const take = async (now: number, options: { holder?: string; slots?: FairSlots } = {}) => {
-    const slots = new FairSlots({ shared: 20, ofApp: 10, most: 20 });
-    const lease = { ...taker(), now, leaseUntil: now + 100, slots, ...options };
+  const take = async (now: number, options: { holder?: string; shares?: FairShares } = {}) => {
+    const shares = new FairShares({ shared: 20, ofApp: 10, most: 20 });
+    const lease = { ...taker(), now, leaseUntil: now + 100, shares, ...options };
     return (await api.database.write((trx) => takeMediaJobs(trx, lease))).taken;
   };
   const row = (id: string) =>
@@ -94,9 +94,9 @@ describe("media jobs", () => {
 
   it("are due at once when their process has ended, and only then", async () => {
     for (let count = 0; count < 3; count++) await mint(MEDIA);
-    const [first] = await take(1_000, { holder: "gone", slots: one() });
-    const [second] = await take(1_000, { holder: "alive", slots: one() });
-    const [third] = await take(1_000, { holder: "gone", slots: one() });
+    const [first] = await take(1_000, { holder: "gone", shares: one() });
+    const [second] = await take(1_000, { holder: "alive", shares: one() });
+    const [third] = await take(1_000, { holder: "gone", shares: one() });
     await api.database.write((trx) => returnMediaJob(trx, third!, 5_000, "counts"));
     const taken = () => api.database.write((trx) => returnAbandonedJobs(trx, (holder) => holder === "gone"));
     expect(await taken()).to.equal(1);
@@ -112,8 +112,8 @@ describe("media jobs", () => {
     const holder = "other-host/-/1/x";
     let now = 1_000;
     const sorted = async () => {
-      const slots = new FairSlots({ shared: 20, ofApp: 10, most: 20 });
-      const lease = { ...taker(holder), now: (now += 200), leaseUntil: now + 100, slots };
+      const shares = new FairShares({ shared: 20, ofApp: 10, most: 20 });
+      const lease = { ...taker(holder), now: (now += 200), leaseUntil: now + 100, shares };
       const { taken, aside } = await api.database.write((trx) => takeMediaJobs(trx, lease));
       return [taken, aside].map((jobs) => jobs.map(({ crashes }) => crashes));
     };

@@ -1,4 +1,4 @@
-import { FairSlots } from "../../../../api/shared/fair-slots.ts";
+import { FairShares } from "../../../../api/shared/fair-shares.ts";
 import { setQuotas } from "../../../../api/store/apps/quotas.ts";
 import { inSnapshot } from "../../../../api/store/db/sql.ts";
 import { retryParked } from "../../../../api/store/db/under-way.ts";
@@ -75,7 +75,7 @@ import {
 } from "../../../../api/store/media/pins.ts";
 import { replaceCommand, storedTexts } from "../../../../api/store/requests/repair.ts";
 import { BUSY } from "../support/large-database.ts";
-import { firstPages, NOW, SLOTS, type Tour } from "./tour.ts";
+import { firstPages, NOW, SHARES, type Tour } from "./tour.ts";
 import { taker } from "../../../support/taker.ts";
 
 const UNAVAILABLE = mediaFailure({ errorCode: "media_unavailable", field: "image", message: "no answer" });
@@ -150,9 +150,9 @@ async function blocks({ read, write }: Tour): Promise<void> {
 
 async function jobs({ read, write }: Tour): Promise<void> {
   const take = async (holder: string) => {
-    const slots = new FairSlots(SLOTS);
+    const shares = new FairShares(SHARES);
     const { taken } = await write((trx) =>
-      takeMediaJobs(trx, { ...taker(holder), now: NOW, leaseUntil: NOW + 60_000, slots }),
+      takeMediaJobs(trx, { ...taker(holder), now: NOW, leaseUntil: NOW + 60_000, shares }),
     );
     return taken;
   };

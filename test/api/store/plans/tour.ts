@@ -9,7 +9,7 @@ export type Tour = Pick<Database, "read" | "write">;
 export const NOW = 1_000;
 
 /** For work that the apps share. */
-export const SLOTS = { shared: 32, ofApp: 4, most: 256 };
+export const SHARES = { shared: 32, ofApp: 4, most: 256 };
 
 /** The deepest offset that the API accepts. */
 export const DEEPEST = 10_000;

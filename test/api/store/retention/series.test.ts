@@ -11,7 +11,7 @@ import { useTestDatabase } from "../../../support/use-database.ts";
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 4, 4, 12);
 
-describe("the slots of the charts", () => {
+describe("the buckets of the charts", () => {
   const database = useTestDatabase();
   beforeEach(async () => {
     await database.write(async (trx) => {

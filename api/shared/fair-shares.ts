@@ -1,28 +1,28 @@
 /** How many pieces of work may run at the same time. */
-export interface SlotLimits {
-  /** Slots that the apps share. */
+export interface ShareLimits {
+  /** Places that the apps share. */
   shared: number;
-  /** Most slots of one app. */
+  /** Most places of one app. */
   ofApp: number;
-  /** Most pieces of work of all apps. An app without any may begin one until then, also when the shared slots are used up. */
+  /** Most pieces of work of all apps. An app without any may begin one until then, also when the shared places are used up. */
   most: number;
 }
 
 /**
- * Divides slots between the apps. An app may use no more shared slots than it leaves free, so a few apps cannot use up all
- * of them. Each app may have one slot whatever the others do.
+ * Divides places between the apps. An app may use no more shared places than it leaves free, so a few apps cannot use up all
+ * of them. Each app may have one place whatever the others do.
  */
-export class FairSlots {
-  readonly #limits: SlotLimits;
+export class FairShares {
+  readonly #limits: ShareLimits;
   readonly #slow: ReadonlySet<string>;
   readonly #used = new Map<string, number>();
   #total = 0;
 
   /**
    * @param running the app of each piece of work that runs; an app is listed once for each.
-   * @param slow apps whose servers do not answer in time. They get one slot each.
+   * @param slow apps whose servers do not answer in time. They get one place each.
    */
-  constructor(limits: SlotLimits, running: readonly string[] = [], slow: ReadonlySet<string> = new Set()) {
+  constructor(limits: ShareLimits, running: readonly string[] = [], slow: ReadonlySet<string> = new Set()) {
     this.#limits = limits;
     this.#slow = slow;
     for (const app of running) this.#add(app);
@@ -35,22 +35,22 @@ export class FairSlots {
 
   /** Apps that have their share. They must wait until some of the work ends. */
   get full(): string[] {
-    return [...this.#used.keys()].filter((app) => !this.#hasRoom(app));
+    return [...this.#used.keys()].filter((app) => !this.#mayBegin(app));
   }
 
-  /** Whether an app has slots. */
+  /** Whether an app has places. */
   has(app: string): boolean {
     return this.#used.has(app);
   }
 
-  /** Takes a slot for an app. @returns false when the app has its share. */
+  /** Takes a place for an app. @returns false when the app has its share. */
   take(app: string): boolean {
-    if (!this.#hasRoom(app)) return false;
+    if (!this.#mayBegin(app)) return false;
     this.#add(app);
     return true;
   }
 
-  /** Gives a slot back. */
+  /** Gives a place back. */
   release(app: string): void {
     const left = (this.#used.get(app) ?? 0) - 1;
     if (left > 0) this.#used.set(app, left);
@@ -58,7 +58,7 @@ export class FairSlots {
     this.#total -= 1;
   }
 
-  #hasRoom(app: string): boolean {
+  #mayBegin(app: string): boolean {
     return this.free > 0 && (this.#used.get(app) ?? 0) < this.#shareOf(app);
   }
 
