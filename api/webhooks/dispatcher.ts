@@ -22,7 +22,6 @@ import { recordTries, type TryResult } from "../store/outbox/deliveries.ts";
 import {
   dueDeliveries,
   type DueDelivery,
-  type FoundDelivery,
   leaseDeliveries,
   MOST_FOUND,
   parkDeliveries,
@@ -45,21 +44,16 @@ interface DispatcherDeps {
   lone?: LoneRuns;
 }
 
-/** Deliveries that are sent at the same time: receivers that hang do not delay other apps. */
-const SENDING = { shared: 32, ofApp: 4, most: 256 };
+/** Deliveries that are posted at the same time: receivers that hang do not delay other apps. */
+const PLACES = { shared: 32, ofApp: 4, most: 256 };
 /** All times in milliseconds. How often to look for retries that became due. */
 const POLL = 1_000;
-/** A receiver that takes longer than this to answer is slow: its app gets one slot until an answer is fast. */
+/** A receiver that takes longer than this to answer is slow: its app gets one place until an answer is fast. */
 const SLOW = 5_000;
-/** What a batch has not sent by then is given back: the URL and the secrets may have changed. */
-const LONGEST_BATCH = 2_000;
-/** Results are stored together: when half of the taken deliveries are sent, or when the first result has waited this long. */
-const LONGEST_UNRECORDED = 50;
+/** What an app's share has not posted by then is released: the URL and the secrets may have changed. */
+const LONGEST_SHARE = 2_000;
 
-/**
- * Delivers the events of the outbox: signed, at least once, in order for each request, with retries. Each step stores the
- * results of what was sent, and takes a batch for each app that has none: one commit for many deliveries.
- */
+/** Delivers the events of the outbox: signed, at least once, in order for each request, with retries. */
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
   readonly #sender: WebhookSender;
@@ -69,13 +63,15 @@ export class Dispatcher {
   readonly #holder = newLeaseHolder();
   readonly #lone: LoneRuns;
   readonly #slow = new Set<string>();
-  /** The batch of each app that is being sent. */
-  readonly #batches = new Map<string, Batch>();
-  /** What is leased to this process: the batches, and deliveries whose results are not stored. */
-  readonly #taken = new Set<DueDelivery>();
-  /** Results that are not stored. */
-  #results: Tried[] = [];
-  #resultsTimer: NodeJS.Timeout | undefined;
+  readonly #places = new FairShares(PLACES, [], this.#slow);
+  /** What each app has leased and is posting now. */
+  readonly #shares = new Map<string, Share>();
+  /** What was posted and is not recorded yet. */
+  readonly #posted = new Set<Posted>();
+  /** What could not be posted for a reason of this service. */
+  #failed: { delivery: DueDelivery; error: unknown }[] = [];
+  /** What is leased to this process: the shares, and what was posted. */
+  readonly #leased = new Set<DueDelivery>();
   /** When the leases were renewed last (monotonic clock). */
   #renewedAt = performance.now();
   #stopping = false;
@@ -104,177 +100,141 @@ export class Dispatcher {
 
   async run(abort: AbortSignal): Promise<void> {
     abort.addEventListener("abort", () => (this.#stopping = true), { once: true });
-    await this.#loop.run(() => this.#step(), abort);
-    const batches = [...this.#batches.values()];
+    await this.#loop.run(() => this.#deliver(), abort);
+    const shares = [...this.#shares.values()];
     // Other processes may go on at once, also while a receiver hangs.
-    for (const { waiting } of batches) await this.#giveBack(waiting);
-    await Promise.all(batches.map(({ sent }) => sent));
-    // What cannot be stored is sent again by another process when its lease expires.
-    await this.#storeResults().catch((error: unknown) => {
+    for (const { waiting } of shares) await this.#release(waiting);
+    await Promise.all(shares.map(({ done }) => done));
+    // What cannot be recorded is posted again by another process when its lease expires.
+    await this.#record().catch((error: unknown) => {
       this.#loop.report(error);
     });
   }
 
-  async #step(): Promise<StepResult> {
+  /**
+   * The way of a delivery: due, leased, posted, recorded. Each step records what was posted since the last one, and begins to post
+   * what is due: one commit for the deliveries of all apps.
+   */
+  async #deliver(): Promise<StepResult> {
     const { database, now } = this.#deps;
-    await this.#renew();
-    await this.#storeResults();
+    await this.#renewLeases();
+    // With its result, in the same commit, the next event of the same request becomes due.
+    await this.#record();
     const ended = await database.writeGroup((trx) => closeAbandoned(trx, now()));
-    return (await this.#take()) || ended ? "again" : "idle";
+    if (this.#places.free === 0 || this.#isOneAlone()) return ended ? "again" : "full";
+    // The apps take turns. An app that still posts gets no more: its receiver may hang.
+    const due = await dueDeliveries(database.read, now(), [...this.#shares.keys()]);
+    // From this commit on, no other process posts them.
+    const { leased, more } = await this.#lease(due);
+    if (leased.length > 0) crashPoint("webhooks:taken");
+    for (const [app, share] of Map.groupBy(leased, ({ appId }) => appId)) this.#post(app, share);
+    return ended || more ? "again" : "idle";
+  }
+
+  /** Whether a delivery runs at which a process died: nothing may run beside it. */
+  #isOneAlone(): boolean {
+    return [...this.#leased].some(({ crashes }) => crashes > 0);
   }
 
   /** A receiver may take longer to answer than a lease lasts. */
-  async #renew(): Promise<void> {
+  async #renewLeases(): Promise<void> {
     const { database, now, lease } = this.#deps;
     if (performance.now() - this.#renewedAt < lease.renewEvery) return;
     this.#renewedAt = performance.now();
-    const taken = [...this.#taken];
-    await database.writeGroup((trx) => putOffDeliveries(trx, taken, now() + lease.lasts, this.#holder));
+    const leased = [...this.#leased];
+    await database.writeGroup((trx) => putOffDeliveries(trx, leased, now() + lease.lasts, this.#holder));
   }
 
-  async #storeResults(): Promise<void> {
-    const { database, now } = this.#deps;
-    clearTimeout(this.#resultsTimer);
-    this.#resultsTimer = undefined;
-    const left = new Set(this.#results.splice(0));
-    if (left.size === 0) return;
-    const store = async (part: readonly Tried[]) => {
-      this.#recorded(part, await database.writeGroup((trx) => record(trx, part, now())));
-      for (const one of part) left.delete(one);
-    };
-    try {
-      const refused = await withoutRefused([...left], store);
-      await this.#park(refused.map(({ row, error }) => ({ delivery: row.delivery, error })));
-      for (const { row } of refused) left.delete(row);
-    } finally {
-      this.#results.unshift(...left);
-    }
-  }
-
-  /** Takes batches of the apps that have none, and sends them. @returns whether the queue was not read to its end. */
-  async #take(): Promise<boolean> {
+  /** @returns `more`: whether the queue was not read to its end. */
+  async #lease(due: readonly DueDelivery[]): Promise<{ leased: DueDelivery[]; more: boolean }> {
     const { database, now, lease } = this.#deps;
-    const running = [...this.#batches].flatMap(([app, { slots }]) => Array<string>(slots).fill(app));
-    const slots = new FairShares(SENDING, running, this.#slow);
-    if (slots.free === 0 || [...this.#taken].some(({ crashes }) => crashes > 0)) return false;
-    const found = await dueDeliveries(database.read, now(), [...this.#batches.keys()]);
-    let more = found.length === MOST_FOUND;
-    const take = async (part: readonly FoundDelivery[]) => {
-      const by = { holder: this.#holder, lone: this.#lone, running: this.#taken.size };
+    const leased: DueDelivery[] = [];
+    let more = due.length === MOST_FOUND;
+    const refused = await withoutRefused(due, async (part) => {
+      const by = { holder: this.#holder, lone: this.#lone, running: this.#leased.size };
       const options = { ...by, now: now(), leaseUntil: now() + lease.lasts };
-      const { taken, parked, waits } = await database.writeGroup((trx) => leaseDeliveries(trx, part, options));
-      this.#logParked(parked);
-      more &&= !waits && taken.length > 0;
-      if (taken.length > 0) crashPoint("webhooks:taken");
-      for (const delivery of taken) this.#taken.add(delivery);
-      for (const [app, batch] of Map.groupBy(taken, ({ appId }) => appId)) this.#send(app, batch, slots);
-    };
-    const refused = await withoutRefused(found, take);
-    if (refused.length === 0) return more;
+      const done = await database.writeGroup((trx) => leaseDeliveries(trx, part, options));
+      this.#logParked(done.parked);
+      more &&= !done.waits;
+      leased.push(...done.leased);
+      for (const delivery of done.leased) this.#leased.add(delivery);
+    });
     // The database refuses to change them, so only `parked_rows` is written.
     const rows = refused.map(({ row: { id }, error }) => ({ id, error }));
-    this.#logParked(await database.writeGroup((trx) => parkRows(trx, "delivery", rows, now())));
-    return true;
+    if (rows.length > 0) this.#logParked(await database.writeGroup((trx) => parkRows(trx, "delivery", rows, now())));
+    return { leased, more: more && leased.length + rows.length > 0 };
   }
 
-  /** Sends a batch in as many slots as the app gets. It waits for one that this process has of the app already. */
-  #send(app: string, waiting: DueDelivery[], free: FairShares): void {
-    const before = this.#batches.get(app);
-    let slots = before?.slots ?? 0;
-    while (slots < waiting.length && free.take(app)) slots += 1;
-    const sent = Promise.resolve(before?.sent)
-      .then(() => this.#sendIn(slots, waiting))
-      .then(() => {
-        if (this.#batches.get(app)?.sent === sent) this.#batches.delete(app);
-        this.#wake.raise();
-      });
-    this.#batches.set(app, { slots, waiting, sent });
-  }
-
-  async #sendIn(slots: number, waiting: DueDelivery[]): Promise<void> {
-    const end = performance.now() + LONGEST_BATCH;
-    const isOver = (app: string) => this.#stopping || performance.now() > end || this.#slow.has(app);
-    const send = async () => {
-      for (let next = waiting.shift(); next !== undefined; next = isOver(next.appId) ? undefined : waiting.shift()) {
+  /** Posts an app's share, in as many places as the app gets. */
+  #post(app: string, waiting: DueDelivery[]): void {
+    let places = 0;
+    while (places < waiting.length && this.#places.take(app)) places += 1;
+    const end = performance.now() + LONGEST_SHARE;
+    const isOver = () => this.#stopping || performance.now() > end || this.#slow.has(app);
+    const postInTurn = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = isOver() ? undefined : waiting.shift()) {
         const delivery = next;
-        await this.#lone.run(delivery, delivery.appId, () => this.#deliver(delivery));
-        this.#announce();
+        await this.#lone.run(delivery, app, () => this.#postOne(delivery));
       }
     };
-    await Promise.all(Array.from({ length: slots }, send));
-    await this.#giveBack(waiting);
+    const done = Promise.all(Array.from({ length: places }, postInTurn)).then(async () => {
+      await this.#release(waiting);
+      for (; places > 0; places -= 1) this.#places.release(app);
+      this.#shares.delete(app);
+      this.#wake.raise();
+    });
+    this.#shares.set(app, { waiting, done });
   }
 
-  /** If this fails, their leases expire. */
-  async #giveBack(waiting: DueDelivery[]): Promise<void> {
-    const unsent = waiting.splice(0);
-    for (const delivery of unsent) this.#taken.delete(delivery);
-    if (unsent.length === 0) return;
-    const { database } = this.#deps;
-    await database
-      .writeGroup((trx) => putOffDeliveries(trx, unsent, AT_ONCE, null))
-      .catch((error: unknown) => {
-        this.#loop.report(error);
-      });
-  }
-
-  /** A commit for each result would take longer than the calls, so results are collected. */
-  #announce(): void {
-    if (this.#results.length >= this.#taken.size / 2) this.#wake.raise();
-    else this.#resultsTimer ??= setTimeout(() => this.#wake.raise(), LONGEST_UNRECORDED);
-  }
-
-  /** Sends a delivery once. If nothing comes of it, it is sent again later: at least once, with the same id. */
-  async #deliver(delivery: DueDelivery): Promise<void> {
-    const { now, metrics } = this.#deps;
+  /** Signs and posts a delivery once. If nothing comes of it, it is posted again later: at least once, with the same id. */
+  async #postOne(delivery: DueDelivery): Promise<void> {
+    const { now, logger, metrics } = this.#deps;
+    const started = performance.now();
     try {
-      const started = performance.now();
       const sent = await this.#sender.send(delivery, now());
       const took = performance.now() - started;
       crashPoint("webhooks:posted");
-      const tried = triedAs(delivery, sent, now());
-      metrics.webhook(tried.outcome, took / 1_000, delivery.payload);
+      const posted = postedAs(delivery, sent, now());
+      metrics.webhook(posted.outcome, took / 1_000, delivery.payload);
       if (took > SLOW) this.#slow.add(delivery.appId);
       else this.#slow.delete(delivery.appId);
-      this.#results.push(tried);
+      this.#posted.add(posted);
     } catch (error) {
-      const ended = error instanceof SealError ? this.#tryLater(delivery, error) : this.#park([{ delivery, error }]);
-      // If this fails, its lease expires.
-      await ended.catch((failed: unknown) => {
-        this.#taken.delete(delivery);
-        this.#loop.report(failed);
-      });
+      if (!(error instanceof SealError)) {
+        this.#failed.push({ delivery, error });
+        return;
+      }
+      // It is not the receiver's fault, so it does not count as a try: the delivery is due again when its lease expires.
+      this.#leased.delete(delivery);
+      logger.error(
+        { err: error, delivery: delivery.id },
+        "a webhook's signing secret cannot be decrypted: check SECRET_KEYS; the delivery is retried",
+      );
     }
   }
 
-  /** That a secret cannot be decrypted is not the receiver's fault, so it does not count as a try. */
-  async #tryLater(delivery: DueDelivery, error: SealError): Promise<void> {
-    const { database, logger, now, lease } = this.#deps;
-    logger.error(
-      { err: error, delivery: delivery.id },
-      "a webhook's signing secret cannot be decrypted: check SECRET_KEYS; the delivery is retried",
-    );
-    await database.writeGroup((trx) => putOffDeliveries(trx, [delivery], now() + lease.lasts, null));
-    this.#taken.delete(delivery);
-  }
-
-  async #park(failed: readonly { delivery: DueDelivery; error: unknown }[]): Promise<void> {
-    if (failed.length === 0) return;
+  /** Records what was posted, and parks what cannot be posted or recorded. What this does not reach is left to the next step. */
+  async #record(): Promise<void> {
     const { database, now } = this.#deps;
+    const refused = await withoutRefused([...this.#posted], async (part) => {
+      this.#recorded(part, await database.writeGroup((trx) => recordPosted(trx, part, now())));
+    });
+    const failed = [...this.#failed, ...refused.map(({ row: { delivery }, error }) => ({ delivery, error }))];
+    if (failed.length === 0) return;
     const rows = failed.map(({ delivery: { id, fence }, error }) => ({ id, fence, error }));
     this.#logParked(await database.writeGroup((trx) => parkDeliveries(trx, rows, now())));
-    for (const { delivery } of failed) this.#taken.delete(delivery);
+    for (const { row } of refused) this.#posted.delete(row);
+    this.#failed = this.#failed.filter((one) => !failed.includes(one));
+    for (const { delivery } of failed) this.#leased.delete(delivery);
   }
 
-  #logParked(parked: readonly ParkedRow[]): void {
-    logParked(this.#deps.logger, "delivery", parked);
-  }
-
-  #recorded(results: readonly Tried[], recorded: ReadonlySet<string>): void {
+  #recorded(posted: readonly Posted[], recorded: ReadonlySet<string>): void {
     const { logger } = this.#deps;
     crashPoint("webhooks:recorded");
-    for (const { delivery, outcome, result } of results) {
-      this.#taken.delete(delivery);
+    for (const one of posted) {
+      const { delivery, outcome, result } = one;
+      this.#posted.delete(one);
+      this.#leased.delete(delivery);
       const status = result.responseStatus;
       if (!recorded.has(delivery.id))
         logger.info(
@@ -284,6 +244,23 @@ export class Dispatcher {
       else if (outcome !== "delivered")
         logger.warn({ delivery: delivery.id, status, reason: result.error }, "a webhook was not delivered");
     }
+  }
+
+  /** What was leased and not posted is due at once. If this fails, the leases expire. */
+  async #release(waiting: DueDelivery[]): Promise<void> {
+    const { database } = this.#deps;
+    const unsent = waiting.splice(0);
+    for (const delivery of unsent) this.#leased.delete(delivery);
+    if (unsent.length === 0) return;
+    await database
+      .writeGroup((trx) => putOffDeliveries(trx, unsent, AT_ONCE, null))
+      .catch((error: unknown) => {
+        this.#loop.report(error);
+      });
+  }
+
+  #logParked(parked: readonly ParkedRow[]): void {
+    logParked(this.#deps.logger, "delivery", parked);
   }
 }
 
@@ -299,7 +276,7 @@ async function withoutRefused<Row>(rows: readonly Row[], work: (rows: readonly R
 }
 
 /** Stores the results, and disables the webhooks that are gone. @returns the ids of the deliveries whose results were stored. */
-async function record(trx: Trx, results: readonly Tried[], now: number): Promise<Set<string>> {
+async function recordPosted(trx: Trx, results: readonly Posted[], now: number): Promise<Set<string>> {
   const recorded = await recordTries(
     trx,
     results.map(({ delivery: { id, fence }, result }) => ({ id, fence, result })),
@@ -313,21 +290,20 @@ async function record(trx: Trx, results: readonly Tried[], now: number): Promise
   return recorded;
 }
 
-/** Deliveries of an app. @param waiting for a slot. @param sent resolves when all were sent or given back. */
-interface Batch {
-  slots: number;
+/** The deliveries that an app has leased. @param waiting for a place. @param done resolves when all were posted or released. */
+interface Share {
   waiting: DueDelivery[];
-  sent: Promise<void>;
+  done: Promise<void>;
 }
 
-/** A delivery that was sent, and what came of it. */
-interface Tried {
+/** A delivery that was posted, and what came of it. */
+interface Posted {
   delivery: DueDelivery;
   outcome: WebhookOutcome;
   result: TryResult;
 }
 
-function triedAs(delivery: DueDelivery, { status, body, error }: Sent, now: number): Tried {
+function postedAs(delivery: DueDelivery, { status, body, error }: Sent, now: number): Posted {
   const outcome = outcomeOf(status);
   const [delivered, gone] = [outcome === "delivered", outcome === "gone"];
   const result = {

@@ -110,8 +110,8 @@ export const SERVER_DEFECTS: readonly Defect[] = [
     name: "corrupt-delivery-stops-others",
     promise: "A webhook delivery that the database refuses to change does not stop the others.",
     file: "api/webhooks/dispatcher.ts",
-    find: "const refused = await withoutRefused(found, take);",
-    replace: "const refused: { row: FoundDelivery; error: unknown }[] = []; await take(found);",
+    find: "if (isOutage(error)) throw error;",
+    replace: "throw error;",
     tests: ["test/api/webhooks/dispatcher.test.ts"],
   },
   {

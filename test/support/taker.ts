@@ -17,5 +17,7 @@ interface Lease extends ReturnType<typeof taker> {
 /** One step of the dispatcher: ends a chunk of what was abandoned, and takes what is due. */
 export async function takeDueDeliveries(trx: Trx, options: Lease) {
   await closeAbandoned(trx, options.now);
-  return leaseDeliveries(trx, await dueDeliveries(trx, options.now, []), options);
+  const due = await dueDeliveries(trx, options.now, []);
+  const { leased, parked, waits } = await leaseDeliveries(trx, due, options);
+  return { taken: leased, parked, waits };
 }

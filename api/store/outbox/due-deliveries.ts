@@ -3,12 +3,13 @@ import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { type Db, integerSet, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
-import { CRASHES_ALONE, failedAlone, type LoneRuns, type UnderWay } from "../db/under-way.ts";
+import { CrashedAlone, CRASHES_ALONE, type LoneRuns, type UnderWay } from "../db/under-way.ts";
 import { LONGEST_DELIVERY_WAIT } from "./deliveries.ts";
 
-/** A delivery that is due, with everything that sending it takes. */
-export interface DueDelivery {
+/** A delivery that is due, with everything that posting it takes. */
+export interface DueDelivery extends UnderWay {
   id: string;
+  seq: number;
   appId: string;
   eventId: string;
   /** The event's body as it was stored. It is sent and signed byte for byte, so nobody parses it on the way. */
@@ -19,17 +20,15 @@ export interface DueDelivery {
   url: string;
   /** Sealed signing secrets. */
   secrets: string;
-  /** Processes that died at it: see `LoneRuns`. */
-  crashes: number;
+  nextAt: number;
+  /** Not 0 if it waits for an earlier event of its request. */
+  waits: number;
 }
 
 const DUE: Queue = { table: "deliveries", at: "next_at" };
 /** Most rows that `dueDeliveries` returns, in all and of one app. */
 export const MOST_FOUND = 512;
 const MOST_OF_APP = 128;
-
-/** A due delivery. `waits` is not 0 if it waits for an earlier event of its request. */
-export type FoundDelivery = DueDelivery & UnderWay & { seq: number; nextAt: number; waits: number };
 
 interface LeaseOptions {
   now: number;
@@ -41,38 +40,37 @@ interface LeaseOptions {
 }
 
 /**
- * Takes due deliveries for one try. Of each request only the oldest pending delivery is taken, so that
+ * Leases due deliveries for one try. Of each request only the oldest pending delivery is leased, so that
  * its events arrive in order; the others wait as long as it does. The lease keeps other processes away until `leaseUntil`;
  * if this process dies, the delivery is due again then.
- * @returns the deliveries that no other process has taken meanwhile; those at which processes died, again while they ran alone,
+ * @returns the deliveries that no other process has leased meanwhile; those at which processes died, again while they ran alone,
  * which are parked; and whether some wait to run alone.
  */
 export async function leaseDeliveries(
   trx: Trx,
-  found: readonly FoundDelivery[],
+  due: readonly DueDelivery[],
   options: LeaseOptions,
-): Promise<{ taken: DueDelivery[]; parked: ParkedRow[]; waits: boolean }> {
-  const due = found.filter((row) => row.waits === 0);
-  const { run, aside, waits } = options.lone.sort(due, options.running, ({ appId }) => appId);
-  const taken = await lease(trx, run, options);
-  const parked = await putAside(trx, aside, options.now);
-  await putBehindEarlier(
-    trx,
-    found.filter((row) => row.waits !== 0),
-  );
-  taken.sort((a, b) => a.nextAt - b.nextAt || a.seq - b.seq);
-  return { taken, parked, waits };
+): Promise<{ leased: DueDelivery[]; parked: ParkedRow[]; waits: boolean }> {
+  const [first, later] = [due.filter(({ waits }) => waits === 0), due.filter(({ waits }) => waits !== 0)];
+  const { run, aside, waits } = options.lone.sort(first, options.running, ({ appId }) => appId);
+  const leased = await lease(trx, run, options);
+  const crashed = aside.map(({ id, fence, crashes }) => ({ id, fence, error: new CrashedAlone(crashes) }));
+  // They are found again when they are due, and parked again.
+  const parked = await parkDeliveries(trx, crashed, options.now, CRASHES_ALONE + 1);
+  await putBehindEarlier(trx, later);
+  leased.sort((a, b) => a.nextAt - b.nextAt || a.seq - b.seq);
+  return { leased, parked, waits };
 }
 
 /**
  * The first deliveries that are due, without those of some apps. However long the queue of one app is, the work is bounded.
  */
-export async function dueDeliveries(db: Db, now: number, without: readonly string[]): Promise<FoundDelivery[]> {
+export async function dueDeliveries(db: Db, now: number, without: readonly string[]): Promise<DueDelivery[]> {
   const apps = (appId: RawBuilder<string>) => sql<SqlBool>`
     ${appId} not in ${textSet(db, without)}
     and exists (select 1 from webhooks where webhooks.app_id = ${appId} and webhooks.disabled_at is null)
     and not exists (select 1 from abandoned_deliveries as abandoned where abandoned.app_id = ${appId})`;
-  const { rows } = await sql<FoundDelivery>`
+  const { rows } = await sql<DueDelivery>`
     ${roundRobin(db, DUE, { now, longestWait: LONGEST_DELIVERY_WAIT, limit: MOST_FOUND, limitOfApp: MOST_OF_APP, apps })}
     select delivery.seq as "seq", delivery.id as "id", delivery.app_id as "appId", delivery.next_at as "nextAt",
            delivery.tries as "tries", delivery.fence as "fence", events.id as "eventId", events.body as "payload",
@@ -93,9 +91,9 @@ export async function dueDeliveries(db: Db, now: number, without: readonly strin
 /** @returns the deliveries that no other process has taken meanwhile, with their new fencing token. */
 async function lease(
   trx: Trx,
-  rows: readonly FoundDelivery[],
+  rows: readonly DueDelivery[],
   { leaseUntil, holder }: Pick<LeaseOptions, "leaseUntil" | "holder">,
-): Promise<FoundDelivery[]> {
+): Promise<DueDelivery[]> {
   if (rows.length === 0) return [];
   const { rows: leased } = await sql<{ seq: number; fence: number }>`
     update deliveries set next_at = ${leaseUntil}, fence = deliveries.fence + 1, holder = ${holder}, crashes = input.crashes
@@ -107,23 +105,6 @@ async function lease(
     const fence = fences.get(row.seq);
     return fence === undefined ? [] : [{ ...row, fence }];
   });
-}
-
-/** They are found again at the times that are returned, and put aside again. */
-async function putAside(trx: Trx, rows: readonly FoundDelivery[], now: number): Promise<ParkedRow[]> {
-  if (rows.length === 0) return [];
-  const parked = await parkRows(
-    trx,
-    "delivery",
-    failedAlone(rows, ({ id }) => id),
-    now,
-  );
-  const times = parked.map(({ id, nextAt }) => ({ id, next_at: nextAt }));
-  await sql`
-    update deliveries set next_at = input.next_at, holder = null, crashes = ${CRASHES_ALONE + 1}
-      from ${rowSet(trx, { id: "text", next_at: "integer" }, times)} as input
-     where deliveries.id = input.id and deliveries.status = 'pending'`.execute(trx);
-  return parked;
 }
 
 /** A delivery with its fencing token: proof that this process has taken it. */
@@ -139,19 +120,19 @@ export async function putOffDeliveries(
   until: number,
   holder: string | null,
 ): Promise<void> {
-  await setTimes(trx, taken, () => until, sql`next_at = input.next_at, holder = ${holder}`);
+  await setTimes(trx, taken, () => until, sql`holder = ${holder}`);
 }
 
-/** Parks deliveries that were taken: they are due at the times that are returned. */
+/** Parks deliveries, unless another process has taken them meanwhile. @param crashes of each: see `LoneRuns`. */
 export async function parkDeliveries(
   trx: Trx,
   failed: readonly (TakenDelivery & FailedRow)[],
   now: number,
+  crashes = 0,
 ): Promise<ParkedRow[]> {
   const parked = await parkRows(trx, "delivery", failed, now);
   const times = new Map(parked.map(({ id, nextAt }) => [id, nextAt]));
-  const ended = sql`next_at = input.next_at, holder = null, crashes = 0`;
-  await setTimes(trx, failed, (id) => times.get(id) ?? now, ended);
+  await setTimes(trx, failed, (id) => times.get(id) ?? now, sql`holder = null, crashes = ${crashes}`);
   return parked;
 }
 
@@ -164,13 +145,13 @@ async function setTimes(
   if (taken.length === 0) return;
   const rows = taken.map(({ id, fence }) => ({ id, fence, next_at: nextAt(id) }));
   await sql`
-    update deliveries set ${change}
+    update deliveries set next_at = input.next_at, ${change}
       from ${rowSet(trx, { id: "text", fence: "integer", next_at: "integer" }, rows)} as input
      where deliveries.id = input.id and deliveries.fence = input.fence and deliveries.status = 'pending'`.execute(trx);
 }
 
 /** Moves deliveries that wait for an earlier one of their request behind it, so that no later read passes over them. */
-async function putBehindEarlier(trx: Trx, rows: readonly FoundDelivery[]): Promise<void> {
+async function putBehindEarlier(trx: Trx, rows: readonly DueDelivery[]): Promise<void> {
   if (rows.length === 0) return;
   const seqs = rows.map(({ seq }) => seq);
   await sql`
