@@ -63,9 +63,9 @@ async function ranOut(
   calls: readonly FailedCall[],
   { block, abort }: { block: string; abort: AbortSignal },
 ): Promise<("out of gas" | null)[]> {
-  const suspects = calls.filter(({ mayHaveRunOut }) => mayHaveRunOut);
-  if (suspects.length === 0) return calls.map(() => null);
-  const runs = suspects.flatMap((call) => {
+  const unclear = calls.filter(({ mayHaveRunOut }) => mayHaveRunOut);
+  if (unclear.length === 0) return calls.map(() => null);
+  const runs = unclear.flatMap((call) => {
     // A wallet delegates in the same transaction, so on the state before it only the wallet's own call can run.
     const run = runOf(call, relay);
     const before = BASE + priceOf(run.data);
@@ -74,7 +74,7 @@ async function ranOut(
   const bounds = { abort, answerBytes: MAX_SIMULATION_ANSWER };
   const answers = await client.callsWithin(runs, block, 0, bounds);
   const out = new Set(
-    suspects.filter((_, index) => hasFailed(answers[2 * index]) && answers[2 * index + 1]?.ok === true),
+    unclear.filter((_, index) => hasFailed(answers[2 * index]) && answers[2 * index + 1]?.ok === true),
   );
   return calls.map((call) => (out.has(call) ? "out of gas" : null));
 }

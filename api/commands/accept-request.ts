@@ -15,7 +15,7 @@ import type { Candidate, Decision, Prepare } from "./accept-group.ts";
 import type { AcceptQueue } from "./accept-queue.ts";
 import type { NewWallet } from "./create-wallet.ts";
 import { answerOfEarlierCall, type Caller, type IdempotencyDeps, keyOf, replay } from "./idempotency.ts";
-import { overQuota } from "./quota-room.ts";
+import { overQuota } from "./over-quota.ts";
 import { refuseRelay } from "./refuse-relay.ts";
 import type { BacklogRefusal } from "./request-quotas.ts";
 

@@ -12,7 +12,7 @@ import {
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { hashOf, looksLikeSecret, newSecret } from "./credential.ts";
-import { roomIn } from "./quota-room.ts";
+import { quotaGuard } from "./over-quota.ts";
 
 /*
  * What a console session may do with the tokens of its app. Nobody gains or takes away more than the session itself may do:
@@ -53,7 +53,7 @@ export async function createApiToken(
   const { name, ratePerMinute } = wish;
   return database.write(async (trx) => {
     const count = async () => (await countLiveTokens(trx, [appId], now())).get(appId) ?? 0;
-    (await roomIn(trx, appId, "api_tokens", count))(1);
+    (await quotaGuard(trx, appId, "api_tokens", count))(1);
     return issueTokenIn(trx, { appId, name, scopes, expiresAt, ratePerMinute });
   });
 }

@@ -42,7 +42,7 @@ export interface CheckedReceiver {
 }
 
 const NOTHING = { address: null, user: null, delegate: null, accepts: null, message: null } as const;
-const NOT_TOLD =
+const NOT_KNOWN =
   "The service's node could not tell, or not in time, so nothing is known about this receiver. Check it again later.";
 
 /**
@@ -126,7 +126,7 @@ function ofChain(address: string, { type }: ArrivingToken, receiver: Receiver | 
   if (receiver === undefined) throw new Error("a receiver was not read");
   const { is: kind, delegate, accepts, reason } = receiver;
   const common = { ...NOTHING, kind, address, delegate, accepts };
-  if (accepts === null) return { ...common, message: NOT_TOLD };
+  if (accepts === null) return { ...common, message: NOT_KNOWN };
   if (accepts) return common;
   const what =
     delegate === null

@@ -17,7 +17,7 @@ import { type AcceptDeps, acceptRequest, refuseLargeMetadata } from "./accept-re
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 import type { MintDeps } from "./mint.ts";
 import { refuseRelayIn } from "./refuse-relay.ts";
-import { roomIn } from "./quota-room.ts";
+import { quotaGuard } from "./over-quota.ts";
 
 /** New values of fields. null removes a field; undefined keeps it. */
 type Changes<M> = { [F in keyof M]?: M[F] | null | undefined };
@@ -131,7 +131,7 @@ async function apply<M extends object>(
   const { tokenId, reference } = change;
   const run = async (trx: Trx): Promise<{ metadata: M; changed: boolean }> => {
     const { appId } = caller;
-    const requireRoom = await roomIn(trx, appId, "stored_bytes", () =>
+    const requireQuota = await quotaGuard(trx, appId, "stored_bytes", () =>
       readCounter(trx, counterKeys.storedBytes(appId)),
     );
     await lockCollections(trx, [collection.address]);
@@ -148,7 +148,7 @@ async function apply<M extends object>(
     refuseLargeMetadata(metadata, stored);
     const changed = !isSame(metadata, stored);
     if (changed) {
-      requireRoom(await change.write(trx, metadata));
+      requireQuota(await change.write(trx, metadata));
       await keepContent(trx, namedBy(metadata), Date.now());
     }
     return { metadata, changed };

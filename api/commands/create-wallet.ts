@@ -18,7 +18,7 @@ import type { Trx } from "../store/db/sql.ts";
 import { type Credential, validCredentials } from "./credential.ts";
 import { answerOfEarlierCall, type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
 import { gatherCalls } from "./look-ups.ts";
-import { overQuota } from "./quota-room.ts";
+import { overQuota } from "./over-quota.ts";
 import { RequestQuotas, WALLET_CLAIMS } from "./request-quotas.ts";
 
 interface CreateWalletDeps extends IdempotencyDeps {

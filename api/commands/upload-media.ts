@@ -11,7 +11,7 @@ import type { Trx } from "../store/db/sql.ts";
 import { mediaStoreProblem } from "../store/media/media-store.ts";
 import { hostFiles, isStored, storedBytes } from "../store/media/media.ts";
 import { declaredType, requireType } from "./declared-type.ts";
-import { overQuota } from "./quota-room.ts";
+import { overQuota } from "./over-quota.ts";
 
 interface UploadDeps {
   database: Database;

@@ -29,17 +29,17 @@ const FOLDER_NAME_LENGTH = 2;
 export class BlockFiles implements BlockStore {
   readonly name = "files";
   readonly #folder: string;
-  readonly #room: DiskRoom | null;
+  readonly #space: DiskReserve | null;
   /** Bytes that are reserved for the next blocks of this draft. */
   #expected = 0;
 
-  /** @param room for new blocks; null: they may fill the disk. */
-  constructor(folder: string, room: DiskRoom | null = null) {
+  /** @param space for new blocks; null: they may fill the disk. */
+  constructor(folder: string, space: DiskReserve | null = null) {
     this.#folder = folder;
-    this.#room = room;
+    this.#space = space;
   }
 
-  /** Stores a block. When this resolves, the whole block is on disk. @throws BlockStoreUnavailable when there is no room */
+  /** Stores a block. When this resolves, the whole block is on disk. @throws BlockStoreUnavailable when there is no space */
   async put(cid: CID, bytes: Uint8Array): Promise<void> {
     const file = this.#fileOf(cid);
     if (await touch(file)) {
@@ -47,7 +47,7 @@ export class BlockFiles implements BlockStore {
       const stored = await unlessAbsent(readFile(file), null);
       if (stored !== null && Buffer.compare(stored, bytes) === 0) return;
     }
-    const release = await this.#takeRoom(bytes.length);
+    const release = await this.#reserve(bytes.length);
     try {
       await this.#write(file, bytes);
     } finally {
@@ -89,29 +89,29 @@ export class BlockFiles implements BlockStore {
 
   /** A separate store for blocks that may be discarded. End it with `adopt` or `drop`. */
   draft(): BlockFiles {
-    return new BlockFiles(join(this.#folder, DRAFTS, randomUUID()), this.#room);
+    return new BlockFiles(join(this.#folder, DRAFTS, randomUUID()), this.#space);
   }
 
   /**
-   * Reserves room for the blocks of a draft, until it ends. A draft may become larger, as long as there is room.
+   * Reserves space for the blocks of a draft, until it ends. A draft may become larger, as long as there is space.
    * @throws BlockStoreUnavailable
    */
   async expect(bytes: number): Promise<void> {
-    await this.#room?.reserve(bytes);
+    await this.#space?.reserve(bytes);
     this.#expected += bytes;
   }
 
-  /** Takes room for a block: what is reserved first. @returns what gives it back when the block is on the disk. */
-  async #takeRoom(bytes: number): Promise<() => void> {
+  /** Takes space for a block: what is reserved first. @returns what gives it back when the block is on the disk. */
+  async #reserve(bytes: number): Promise<() => void> {
     const expected = Math.min(bytes, this.#expected);
     this.#expected -= expected;
     try {
-      if (bytes > expected) await this.#room?.reserve(bytes - expected);
+      if (bytes > expected) await this.#space?.reserve(bytes - expected);
     } catch (error) {
-      this.#room?.release(expected);
+      this.#space?.release(expected);
       throw error;
     }
-    return () => this.#room?.release(bytes);
+    return () => this.#space?.release(bytes);
   }
 
   /** Moves all blocks of a draft into this store and removes the draft. */
@@ -126,7 +126,7 @@ export class BlockFiles implements BlockStore {
 
   /** Removes a draft and its blocks. */
   async drop(): Promise<void> {
-    this.#room?.release(this.#expected);
+    this.#space?.release(this.#expected);
     this.#expected = 0;
     await rm(this.#folder, { recursive: true, force: true });
   }
@@ -319,7 +319,7 @@ async function modifiedAt(file: string): Promise<number> {
  * Reserves space on the disk of a folder for files that are being written. Some of the disk stays free for the database and the
  * logs: a full disk would stop the whole service. What other processes write is seen only once it is on the disk.
  */
-export class DiskRoom {
+export class DiskReserve {
   readonly #folder: string;
   readonly #keepFree: number;
   readonly #read: (folder: string) => Promise<DiskSpace>;
@@ -337,7 +337,7 @@ export class DiskRoom {
     this.#read = read;
   }
 
-  /** Promises room for bytes. End it with `release`. @throws BlockStoreUnavailable when there is too little. */
+  /** Promises space for bytes. End it with `release`. @throws BlockStoreUnavailable when there is too little. */
   async reserve(bytes: number): Promise<void> {
     // Counted before the disk is read, so that two reservations at the same time do not get the same space.
     this.#promised += bytes;

@@ -267,7 +267,7 @@ interface ErrorOptions {
 }
 
 /** Codes that say too little: the reason is in the first field. */
-const TOLD_BY_FIELDS: readonly HttpErrorCode[] = ["validation_failed", "wrong_hosting"];
+const SAID_BY_FIELDS: readonly HttpErrorCode[] = ["validation_failed", "wrong_hosting"];
 /** Most characters of a field's name in a message: the caller may have chosen it. */
 const MAX_NAME_LENGTH = 60;
 
@@ -285,7 +285,7 @@ export function firstOf(errors: readonly FieldError[], total = errors.length): s
 }
 
 function messageOf(errorCode: HttpErrorCode, errors: readonly FieldError[] | null): string {
-  const first = TOLD_BY_FIELDS.includes(errorCode) ? firstOf(errors ?? []) : null;
+  const first = SAID_BY_FIELDS.includes(errorCode) ? firstOf(errors ?? []) : null;
   return first ?? ERRORS[errorCode].message;
 }
 

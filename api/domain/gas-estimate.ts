@@ -165,9 +165,9 @@ const ARGUMENT_BYTES = 200;
 export function mostCollectionBytes(gas: GasMeasurement): number {
   const { base, each } = gas.createCollection;
   const fixed = TRANSACTION_GAS + KEPT_FREE + gas.newSlot + targetGas(gas) + COUNTED * base + L1_MARGIN * gas.l1.base;
-  const room = gas.transactionGas - fixed;
+  const left = gas.transactionGas - fixed;
   const byte = COUNTED * each + TEXT_BYTE + L1_MARGIN * gas.l1.other;
-  return Math.max(0, Math.floor(room / byte) - ARGUMENT_BYTES);
+  return Math.max(0, Math.floor(left / byte) - ARGUMENT_BYTES);
 }
 
 /** The bytes of the texts that a command brings to the chain. */

@@ -32,7 +32,7 @@ export type BodyReader = (request: Request, response: Response, caller: Caller) 
  */
 export function bodyReader(
   limit: number,
-  bytes: Pick<HeldBytes, "requireRoom" | "add">,
+  bytes: Pick<HeldBytes, "requireFit" | "add">,
   { compressed = true, seconds = BODY_SECONDS }: { compressed?: boolean; seconds?: number } = {},
 ): BodyReader {
   const readBytes = express.raw({ type: () => true, limit, inflate: compressed });
@@ -47,7 +47,7 @@ export function bodyReader(
       throw new ApiError("unsupported_media_type", null, { message });
     }
     const length = mostBytes(request, limit);
-    bytes.requireRoom(request, caller, length, "body");
+    bytes.requireFit(request, caller, length, "body");
     const handled = bytes.add(request, caller, length, "body");
     try {
       await inTime(run(readBytes, request, response), seconds * 1_000, () => {

@@ -34,15 +34,15 @@ export class HeldBytes {
     this.#shares = { body: shares(most), answer: shares(most * SHARE_OF_ANSWERS) };
   }
 
-  /** Whether the caller has room for so many bytes more. */
-  hasRoom(request: Request, caller: Caller, bytes: number, of: Held = "answer"): boolean {
+  /** Whether the caller may hold so many bytes more. */
+  fits(request: Request, caller: Caller, bytes: number, of: Held = "answer"): boolean {
     const { share, holder } = this.#shareOf(request, caller, of);
-    return share.hasRoom(holder, bytes);
+    return share.fits(holder, bytes);
   }
 
-  /** @throws ApiError `unavailable` when the caller has no room for so many bytes, or for any answer. */
-  requireRoom(request: Request, caller: Caller, bytes = 1, of: Held = "answer"): void {
-    if (!this.hasRoom(request, caller, bytes, of)) throw tooMuch();
+  /** @throws ApiError `unavailable` when the caller may not hold so many bytes more. */
+  requireFit(request: Request, caller: Caller, bytes = 1, of: Held = "answer"): void {
+    if (!this.fits(request, caller, bytes, of)) throw tooMuch();
   }
 
   /** Counts bytes. @returns a function that gives them back. */
@@ -53,11 +53,11 @@ export class HeldBytes {
 
   /**
    * Sends the body of an answer, and counts it until the operating system has taken it.
-   * @throws ApiError `unavailable` when the caller has no room for it. The answer of a call that writes is always sent.
+   * @throws ApiError `unavailable` when the caller may not hold it. The answer of a call that writes is always sent.
    */
   end(response: Response, caller: Caller, body: Buffer): void {
     const { req: request } = response;
-    if (request.method === "GET") this.requireRoom(request, caller, body.length);
+    if (request.method === "GET") this.requireFit(request, caller, body.length);
     response.setHeader("Content-Length", body.length);
     response.end(body);
     // The operating system takes most answers at once.
@@ -95,7 +95,7 @@ class Share {
     this.#ofOne = ofOne;
   }
 
-  hasRoom(holder: string, bytes: number): boolean {
+  fits(holder: string, bytes: number): boolean {
     const held = this.#byHolder.get(holder) ?? 0;
     return held === 0 || held + bytes <= Math.min(this.#ofOne, this.#most - this.#total);
   }

@@ -153,7 +153,7 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
       if (prefersStream(request)) return endpoint.stream.open(deps, request, response, call);
     }
     // Before the answer is made, which would be in vain.
-    if (endpoint.method === "get") deps.bytes.requireRoom(request, identity, MAX_PAGE_BYTES);
+    if (endpoint.method === "get") deps.bytes.requireFit(request, identity, MAX_PAGE_BYTES);
     const common = { appId, credential, scopes, session, params, query };
     const own = { ...deps, database: databaseFor(deps.database, credential) };
     if (endpoint.takesFile === true) {

@@ -4,7 +4,7 @@ import type { MediaStoreSetting } from "../../config/media-store.ts";
 import { inPages } from "../../shared/at-once.ts";
 import type { Database } from "../../store/db/database.ts";
 import { deleteBytes, insertBytes, readBytes } from "../../store/media/blocks.ts";
-import { BlockFiles, DiskRoom } from "../block-files.ts";
+import { BlockFiles, DiskReserve } from "../block-files.ts";
 import type { BlockStore } from "../block-store.ts";
 import { IndexedBlocks, type ObjectStore } from "./indexed-blocks.ts";
 import { S3Objects } from "./s3-objects.ts";
@@ -17,7 +17,7 @@ export function openBlocks(
   setting: MediaStoreSetting,
   { dataDir, database, keepFree = null }: { dataDir: string; database: Database; keepFree?: number | null },
 ): BlockStore {
-  const local = new BlockFiles(join(dataDir, "blocks"), keepFree === null ? null : new DiskRoom(dataDir, keepFree));
+  const local = new BlockFiles(join(dataDir, "blocks"), keepFree === null ? null : new DiskReserve(dataDir, keepFree));
   if (setting.kind === "files") return local;
   const objects = setting.kind === "database" ? new DatabaseObjects(database) : new S3Objects(setting.bucket);
   return new IndexedBlocks({ database, objects, local, now: () => Date.now() });

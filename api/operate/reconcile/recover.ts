@@ -97,7 +97,7 @@ export async function recover(
     const first = lost.batches[0]?.blockNumber ?? Infinity;
     // Blocks that were indexed without knowing these batches must be indexed again.
     if (first <= checkpoint) await rollback(trx, first - 1);
-    const candidates = new Set((await perhapsSent(trx, replaced)).map((request) => request.id));
+    const perhaps = new Set((await perhapsSent(trx, replaced)).map((request) => request.id));
     for (const batch of replaced) await emptyReplaced(trx, batch, lost.head, now());
     for (const lane of lost.lanes) {
       if (lane.mined > lane.known) await moveLane(trx, { lane: lane.lane, address: lane.address }, lane.mined);
@@ -109,7 +109,7 @@ export async function recover(
     }
     for (const batch of vanished) await closeVanished(trx, batch, lost.head, now());
     const adopted = await numbersAmong(trx, numbers);
-    const open = uncertain.filter(({ id, number }) => candidates.has(id) && !(number !== null && adopted.has(number)));
+    const open = uncertain.filter(({ id, number }) => perhaps.has(id) && !(number !== null && adopted.has(number)));
     if (!options.runUncertain) await failUncertain(trx, open, now());
     await skipFeeds(trx);
   });

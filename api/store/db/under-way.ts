@@ -100,16 +100,16 @@ export class LoneRuns {
       row.holder !== null && hasLeft(row.holder) ? { ...row, crashes: row.crashes + 1 } : row,
     );
     const aside = counted.filter(({ crashes }) => crashes > CRASHES_ALONE);
-    const suspects = counted.filter(({ crashes }) => crashes > 0 && crashes <= CRASHES_ALONE);
+    const crashed = counted.filter(({ crashes }) => crashes > 0 && crashes <= CRASHES_ALONE);
     const others = counted.filter(({ crashes }) => crashes === 0);
-    if (suspects.length === 0) return { run: others, aside, waits: false };
+    if (crashed.length === 0) return { run: others, aside, waits: false };
     const now = this.#clock();
     if (this.#running > 0 || now < this.#restUntil) return { run: others, aside, waits: true };
     this.#since ??= now;
     // Those that run end first.
     if (running > 0) return { run: [], aside, waits: true };
     const spent = (row: Row) => this.#spent.get(appOf(row)) ?? 0;
-    return { run: [suspects.reduce((a, b) => (spent(b) < spent(a) ? b : a))], aside, waits: true };
+    return { run: [crashed.reduce((a, b) => (spent(b) < spent(a) ? b : a))], aside, waits: true };
   }
 
   /** Runs a job that was taken. If it must be alone, and a job of another kind that must be, too, runs now, it waits for that. */

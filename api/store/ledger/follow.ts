@@ -65,8 +65,8 @@ export async function followContracts(
   const earlier = await findForeignContracts(trx, appId, foreign);
   const others = foreign.filter((address) => earlier.get(address)?.followed !== true);
   const followed = others.length === 0 ? 0 : await readCounter(trx, counterKeys.contracts(appId));
-  const room = Math.max(0, follow.quota - followed);
-  const [added, refused] = [others.slice(0, room), new Set(others.slice(room))];
+  const left = Math.max(0, follow.quota - followed);
+  const [added, refused] = [others.slice(0, left), new Set(others.slice(left))];
   await insertFollows(trx, appId, added, now);
   const created = added.filter((address) => !earlier.has(address));
   await insertContracts(

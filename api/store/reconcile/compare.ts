@@ -50,8 +50,8 @@ export async function compareCollection(
     await trx.updateTable("collections").set(change).where("address", "=", address).execute();
   }
   // A `royalty_frozen` that no version has stored yet is filled in, but not reported as a difference.
-  const told = wrong.filter((column) => column !== "royalty_frozen" || stored.royalty_frozen !== null);
-  return told.map((column) => ({
+  const listed = wrong.filter((column) => column !== "royalty_frozen" || stored.royalty_frozen !== null);
+  return listed.map((column) => ({
     what: `${column} of collection ${address}`,
     stored: String(stored[column]),
     chain: String(real[column]),

@@ -91,7 +91,7 @@ async function send(deps: IpfsDeps, request: Request, response: Response, file: 
   const { offset, length } = range ?? { offset: 0, length: file.size };
   const type = await typeOf(deps, file);
   const held = Math.min(length, SLICE);
-  deps.bytes.requireRoom(request, STRANGER, held);
+  deps.bytes.requireFit(request, STRANGER, held);
   // Read the first block before any header is set: if it is damaged, the answer is still a plain error.
   const blocks = file.read(offset, length)[Symbol.asyncIterator]();
   const first = request.method === "HEAD" ? null : await guarded(deps, () => blocks.next());

@@ -54,7 +54,7 @@ interface StreamStart {
   /** Position in the app's feed of the last event that the client has. */
   after: number;
   /** Counts what the client has not taken yet. */
-  bytes: Pick<HeldBytes, "hasRoom" | "add">;
+  bytes: Pick<HeldBytes, "fits" | "add">;
 }
 
 /** One open stream. It holds no event: what a slow client has not taken stays in the database. */
@@ -229,7 +229,7 @@ export class EventStreams {
       const last = events.at(-1)?.position ?? 0;
       for (const { stream, newest } of places[index] ?? []) {
         if (!this.#streams.has(stream)) continue;
-        if (!stream.bytes.hasRoom(stream.response.req, stream, bytes.length)) {
+        if (!stream.bytes.fits(stream.response.req, stream, bytes.length)) {
           this.#end(stream, "the app reads too slowly; reconnect");
           continue;
         }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { BlockFiles, DiskRoom } from "../../../api/content/block-files.ts";
+import { BlockFiles, DiskReserve } from "../../../api/content/block-files.ts";
 import { collect } from "../../support/collect.ts";
 import { rejectionOf } from "../../support/rejection.ts";
 import { useFolder } from "../../support/use-folder.ts";
@@ -46,8 +46,8 @@ describe("BlockFiles", () => {
     let free: number;
     beforeEach(() => {
       free = KEPT + 100;
-      const room = new DiskRoom(folder.path, KEPT, () => Promise.resolve({ used: 0, free }));
-      blocks = new BlockFiles(folder.path, room);
+      const space = new DiskReserve(folder.path, KEPT, () => Promise.resolve({ used: 0, free }));
+      blocks = new BlockFiles(folder.path, space);
     });
     const store = async (into: BlockFiles, size: number, fill: string) => {
       const { cid, bytes } = await blockOf(fill.repeat(size));
@@ -82,8 +82,8 @@ describe("BlockFiles", () => {
     });
 
     it("gives room back when the disk cannot be looked at, or a block cannot be written", async () => {
-      const room = new DiskRoom(folder.path, KEPT, () => Promise.reject(new Error("no such folder")));
-      expect(await rejectionOf(room.reserve(100))).to.include({ message: "no such folder" });
+      const space = new DiskReserve(folder.path, KEPT, () => Promise.reject(new Error("no such folder")));
+      expect(await rejectionOf(space.reserve(100))).to.include({ message: "no such folder" });
       const unwritable = { length: 100 } as unknown as Uint8Array;
       expect(await rejectionOf(blocks.put((await blockOf("a")).cid, unwritable))).to.include({ name: "TypeError" });
       expect(await store(blocks, 100, "b")).to.equal(null);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { BlockFiles, DiskRoom } from "../../../../api/content/block-files.ts";
+import { BlockFiles, DiskReserve } from "../../../../api/content/block-files.ts";
 import { parseCid } from "../../../../api/content/cids.ts";
 import { importContent } from "../../../../api/content/content.ts";
 import { type CopyDeps, copyMedia } from "../../../../api/content/copy/copy-media.ts";
@@ -60,8 +60,8 @@ describe("copyMedia", () => {
   });
 
   it("fails as the service, not as the content, when the disk has no room", async () => {
-    const room = new DiskRoom(folder.path, 0, () => Promise.resolve({ used: 0, free: 10 }));
-    deps = { ...deps, blocks: new BlockFiles(folder.path, room) };
+    const space = new DiskReserve(folder.path, 0, () => Promise.resolve({ used: 0, free: 10 }));
+    deps = { ...deps, blocks: new BlockFiles(folder.path, space) };
     expect(await codeOf(`${base}/cat.png`)).to.match(/^BlockStoreUnavailable: .*MIN_FREE_DISK_BYTES/);
     expect(await collect(deps.blocks.all())).to.deep.equal([]);
   });

@@ -4,7 +4,7 @@ import { holdApps } from "../store/apps/apps.ts";
 import { lockQuotas } from "../store/apps/quotas.ts";
 import type { Trx } from "../store/db/sql.ts";
 
-/** `Retry-After` in seconds. Media are copied all the time; for the other quotas, somebody makes room or gives a higher quota. */
+/** `Retry-After` in seconds. Media are copied all the time; the other quotas wait for somebody. */
 const RETRY_AFTER: Partial<Record<QuotaName, number>> = { media_requests: 30 };
 
 const RETRY_AFTER_HELP = 3_600;
@@ -16,12 +16,12 @@ export function overQuota(quota: UsedQuota): ApiError {
 }
 
 /**
- * The room that an app has left in one of its quotas, for a change that is not a request. Locks the app if it has this quota. Call
- * it before any other row is locked: see `sql.ts`.
+ * Guards one quota of an app, for a change that is not a request. Locks the app if it has this quota. Call it before any
+ * other row is locked: see `sql.ts`.
  * @param count how much is used. It is called after the app is locked.
- * @returns throws `quota_exceeded` when `more` does not fit. A change that needs no more room always fits.
+ * @returns throws `quota_exceeded` when `more` does not fit. A change that uses no more always fits.
  */
-export async function roomIn(
+export async function quotaGuard(
   trx: Trx,
   appId: string,
   name: QuotaName,
