@@ -1,18 +1,15 @@
 import type { Logger } from "pino";
 
+import { backoff } from "../domain/backoff.ts";
 import type { Condition, NodeWord } from "../domain/conditions.ts";
 import { pause } from "../shared/pause.ts";
 import { type ChainGuard, WrongChain } from "./chain-guard.ts";
 import { AnswerTooLarge, CallAborted, ChainUnavailable, NodeBehind, NodeDisagrees, RateLimited } from "./errors.ts";
 import { NodeBudget } from "./node-budget.ts";
 import type { NodeState } from "./node-choice.ts";
-import { NodeHealth } from "./node-health.ts";
-import { monotonic, NodeMemory } from "./node-memory.ts";
 import { Rpc, type RpcBounds, type RpcCall, type RpcOptions, type RpcResult } from "./rpc.ts";
 
-/*
- * All times in milliseconds, of the monotonic clock of all threads.
- */
+/* All times in milliseconds (monotonic clock). */
 
 /** An HTTP request that takes longer is suspected to hang: the node is then asked for its newest block. */
 const SUSPECT = 1_500;
@@ -22,6 +19,8 @@ const PROBE_TIMEOUT = 2_000;
 const LOOK_AGAIN = 250;
 /** A node that nobody asked for this long is asked for its newest block. */
 const PROBE_EVERY = 15_000;
+/** Rest of a node that failed, before it is asked again. */
+const REST = { first: 1_000, longest: 30_000 };
 /** How long a node that is behind the database is not asked. */
 const BEHIND_REST = 1_000;
 /** Pause after a wrong answer of a node. Also the time without a contradiction after which an outvoted node is compared again. */
@@ -36,15 +35,13 @@ const HEAD: RpcCall = { method: "eth_blockNumber", params: [] };
 const NO_HEAD = "the node does not name its newest block";
 
 export interface NodeOptions extends Omit<RpcOptions, "budget"> {
-  /** What the threads of this process share about all nodes. Absent: this thread is alone. */
-  memory?: SharedArrayBuffer | undefined;
   /** The block up to which the database is. A node below it is never asked for its newest state. */
   floor: () => Promise<number>;
   /** Logs when a node is put aside, and when it is used again. */
   logger: Pick<Logger, "warn" | "info">;
 }
 
-/** One of several nodes: its connection, and what its answers show about it. */
+/** One of several nodes: its connection, and what its answers show about it. Each thread finds out for itself. */
 export class ChainNode {
   readonly number: number;
   readonly host: string;
@@ -53,14 +50,27 @@ export class ChainNode {
   readonly url: string;
   /** Whether signed transactions are sent to it. */
   readonly sends: boolean;
-  readonly budget: NodeBudget;
+  readonly budget = new NodeBudget();
   readonly rpc: NodeRpc;
   guard: ChainGuard | null = null;
+  /** Its newest block; null: it has not said. */
+  head: number | null = null;
+  #headAt = -Infinity;
+  /** When it may be asked again. */
+  restUntil = 0;
+  #word: NodeWord = "up";
+  /** What is wrong with it; empty when nothing is. */
+  #problem = "";
+  #latency: number | null = null;
+  #failures = { all: 0, inRow: 0, lastAt: -Infinity };
+  /** The lowest block about which the others outvoted it, and when it last contradicted them; null: it may be read. */
+  #outvoted: { height: number; at: number } | null = null;
+  /** The block about which it and others last differed without a majority, and when. */
+  #disputed: { height: number; at: number } | null = null;
   readonly #doesAnother: () => boolean;
   readonly #logger: NodeOptions["logger"];
   /** By state, when it was last logged. */
   readonly #logged = new Map<NodeWord, number>();
-  readonly #health: NodeHealth;
   /** Ends the calls under way when the node turns out to hang. */
   #hung = new AbortController();
   readonly #underWay = new Set<{ suspectAt: number }>();
@@ -79,7 +89,7 @@ export class ChainNode {
       /** Whether another node works and can answer instead of this one. */
       doesAnother: () => boolean;
     },
-    { floor, logger, memory: shared, ...options }: NodeOptions,
+    { floor, logger, ...options }: NodeOptions,
   ) {
     this.number = number;
     this.host = new URL(url).host;
@@ -88,74 +98,61 @@ export class ChainNode {
     this.sends = sends;
     this.#doesAnother = doesAnother;
     this.#logger = logger;
-    const memory = shared === undefined ? new NodeMemory() : new NodeMemory(number, shared);
-    this.#health = new NodeHealth(memory);
-    this.budget = new NodeBudget(memory);
     this.rpc = new NodeRpc(this, floor, { ...options, budget: this.budget });
   }
 
   /** Whether it is read and sent to. */
   get isUp(): boolean {
-    const { word, outvoted } = this.#health.use;
-    return word === "up" && outvoted === null;
+    return this.#word === "up" && this.#outvoted === null;
   }
 
   /** Whether it answers, even if the others outvoted it, or it is behind the database. */
   get answers(): boolean {
-    const { word } = this.#health.use;
-    return word === "up" || word === "behind";
+    return this.#word === "up" || this.#word === "behind";
   }
 
   /** The lowest block about which the others outvoted it; null: it may be read. */
   get outvotedAt(): number | null {
-    return this.#health.use.outvoted?.height ?? null;
+    return this.#outvoted?.height ?? null;
   }
 
   /** The block about which it and others differed without a majority a short time ago; null: none. */
   get disputedAt(): number | null {
-    const { disputed } = this.#health.use;
-    return disputed === null || monotonic() - disputed.at > DISPUTE_LASTS ? null : disputed.height;
+    const disputed = this.#disputed;
+    return disputed === null || performance.now() - disputed.at > DISPUTE_LASTS ? null : disputed.height;
   }
 
   dispute(height: number): void {
-    this.#health.dispute(height);
+    this.#disputed = { height, at: performance.now() };
   }
 
   /** Whether it was outvoted, and has not contradicted for some time. */
   get mayAgreeAgain(): boolean {
-    const { word, outvoted } = this.#health.use;
-    return word === "up" && outvoted !== null && monotonic() - outvoted.at >= DISAGREES_REST;
+    return this.#word === "up" && this.#outvoted !== null && performance.now() - this.#outvoted.at >= DISAGREES_REST;
   }
 
   outvote(height: number): void {
-    this.#health.outvote(height);
+    this.#outvoted = { height: Math.min(height, this.#outvoted?.height ?? height), at: performance.now() };
     this.#logPutAside();
   }
 
   reinstate(): void {
-    if (this.#health.reinstate()) this.#logUsedAgain();
-  }
-
-  /** When it may be asked again. */
-  get restUntil(): number {
-    return this.#health.read().restUntil;
-  }
-
-  get head(): number | null {
-    return this.#health.read().head;
+    if (this.#outvoted === null) return;
+    this.#outvoted = null;
+    this.#logUsedAgain();
   }
 
   state(): NodeState {
-    const { word, outvoted, head, latency, failed, problem } = this.#health.read();
+    const [word, outvoted] = [this.#word, this.#outvoted];
     return {
       number: this.number,
       host: this.host,
       word: word === "up" && outvoted !== null ? "disagrees" : word,
-      head,
-      latency: latency === null ? null : latency / 1_000,
-      failures: failed,
+      head: this.head,
+      latency: this.#latency === null ? null : this.#latency / 1_000,
+      failures: this.#failures.all,
       sends: this.sends,
-      problem: word === "up" ? this.#contradiction(outvoted) : problem,
+      problem: word === "up" ? this.#contradiction(outvoted) : this.#problem,
     };
   }
 
@@ -166,13 +163,10 @@ export class ChainNode {
 
   /** Called often. Asks the node for its newest block when a call takes long, when it may work again, or when nobody asked it. */
   look(): void {
-    const now = monotonic();
+    const now = performance.now();
     const suspect = [...this.#underWay].some(({ suspectAt }) => now >= suspectAt);
-    const { word, headAt, restUntil } = this.#health.read();
-    const due = word === "up" ? suspect || now - (headAt ?? -Infinity) >= PROBE_EVERY : now >= restUntil;
+    const due = this.#word === "up" ? suspect || now - this.#headAt >= PROBE_EVERY : now >= this.restUntil;
     if (!due || this.#probing !== null) return;
-    // Another thread may have found that this node serves the wrong chain.
-    if (word === "wrong_chain") this.guard?.failed();
     for (const call of this.#underWay) call.suspectAt = now + PROBE_EVERY;
     void this.probe();
   }
@@ -212,33 +206,47 @@ export class ChainNode {
 
   /** An HTTP request begins. */
   begin(): { hung: AbortSignal; answered: () => void; end: () => void } {
-    const startedAt = monotonic();
+    const startedAt = performance.now();
     const call = { suspectAt: startedAt + SUSPECT };
     this.#underWay.add(call);
     return {
       hung: this.#hung.signal,
       answered: () => {
-        this.#health.took(monotonic() - startedAt);
+        this.#latency = performance.now() - startedAt;
       },
       end: () => this.#underWay.delete(call),
     };
   }
 
+  /** @param isNewest whether the answer shows that the node is not behind the database. */
   answered(startedAt: number, isNewest: boolean): void {
-    if (this.#health.answered(startedAt, isNewest) && this.isUp) this.#logUsedAgain();
+    const word = this.#word;
+    // An answer to a call from before the last failure does not show that the node works again.
+    if (startedAt < this.#failures.lastAt) return;
+    // A node whose answer was wrong answers all the time, and one that is behind has old blocks.
+    if (word === "disagrees" && performance.now() < this.restUntil) return;
+    if (word === "behind" && !isNewest) return;
+    [this.#word, this.#problem, this.#failures.inRow] = ["up", "", 0];
+    if (word !== "up" && this.isUp) this.#logUsedAgain();
   }
 
   names(head: number): void {
-    this.#health.named(head);
+    [this.head, this.#headAt] = [head, performance.now()];
   }
 
   /** Nothing is read from the node for a while. */
-  failed(error: ChainUnavailable, startedAt = monotonic()): void {
+  failed(error: ChainUnavailable, startedAt = performance.now()): void {
+    const [word, now, failures] = [this.#word, performance.now(), this.#failures];
+    failures.all += 1;
+    // The call ran beside one that has already failed, so nothing is new.
+    if (word !== "up" && startedAt < failures.lastAt) return;
     const rest =
       error instanceof NodeDisagrees ? DISAGREES_REST : error instanceof NodeBehind ? BEHIND_REST : error.retryAfter;
-    const word = wordOf(error);
-    const before = this.#health.failed({ word, rest, problem: error.message }, startedAt);
-    if (before !== null && before !== word) this.#logPutAside();
+    this.restUntil = Math.max(this.restUntil, now + (rest ?? backoff(REST, failures.inRow)));
+    failures.inRow += 1;
+    failures.lastAt = now;
+    [this.#word, this.#problem] = [wordOf(error), error.message];
+    if (this.#word !== word) this.#logPutAside();
   }
 
   #logUsedAgain(): void {
@@ -248,7 +256,7 @@ export class ChainNode {
   /** A node that keeps failing and recovering is not logged each time. */
   #logPutAside(): void {
     const { number: node, host, word, problem } = this.state();
-    const now = monotonic();
+    const now = performance.now();
     if (now - (this.#logged.get(word) ?? -Infinity) < LOG_EVERY) return;
     this.#logged.set(word, now);
     const condition: Condition = word === "disagrees" ? "nodes_disagree" : "node_down";
@@ -293,7 +301,7 @@ class NodeRpc extends Rpc {
   /** @param newest whether the answers count only if the node is not behind the database. */
   async #read(calls: RpcCall[], bounds: RpcBounds, newest: boolean): Promise<RpcResult[]> {
     const node = this.#node;
-    const startedAt = monotonic();
+    const startedAt = performance.now();
     try {
       const results = await this.#checked(calls, bounds, newest);
       node.answered(startedAt, newest);
@@ -326,7 +334,7 @@ class NodeRpc extends Rpc {
 
   /** Asks for the newest block. @throws NodeBehind */
   async probe(): Promise<void> {
-    await this.#read([HEAD], { priority: "api", urgent: true }, true);
+    await this.#read([HEAD], { urgent: true }, true);
   }
 
   /**

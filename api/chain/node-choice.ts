@@ -19,6 +19,16 @@ export interface NodeState {
   problem: string | null;
 }
 
+/** How the nodes are for one thread. */
+export interface NodesState {
+  /** Empty with one node. */
+  states: readonly NodeState[];
+  /** The height about which they disagree; null: they agree. */
+  disagreement: number | null;
+  /** Whether the provider of the only node limits the rate of calls now. Several nodes say so in their states. */
+  isLimited: boolean;
+}
+
 /** What one node says when several are asked the same. */
 export interface NodeVote<T> {
   /** Its place in the list, from 1. */

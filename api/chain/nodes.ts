@@ -19,7 +19,6 @@ import {
   RpcError,
 } from "./errors.ts";
 import type { Difference, NodeChoice, NodeState, NodeVote, Voters } from "./node-choice.ts";
-import { monotonic } from "./node-memory.ts";
 import { type RpcBounds, type RpcCall, RpcCalls, type RpcResult } from "./rpc.ts";
 import { hash, hexQuantity } from "./values.ts";
 
@@ -57,7 +56,7 @@ interface NodesOptions extends NodeOptions {
 
 /**
  * Several nodes of one chain, in order of preference. Reads go to the first that works. Work whose calls belong together is
- * done by one node (`session`). What a node's answers show about it is known to all threads of the process.
+ * done by one node (`session`).
  */
 export class Nodes extends RpcCalls implements NodeChoice {
   readonly #nodes: readonly ChainNode[];
@@ -160,7 +159,7 @@ export class Nodes extends RpcCalls implements NodeChoice {
     const tried = new Set<ChainNode>();
     let failure: unknown = null;
     let waits = 0;
-    const until = monotonic() + this.#maxWait;
+    const until = performance.now() + this.#maxWait;
     for (;;) {
       const node = this.#next(tried);
       if (node === null) {
@@ -189,7 +188,7 @@ export class Nodes extends RpcCalls implements NodeChoice {
 
   /** Milliseconds until a node may have calls left for this work. Null: not before a time. */
   #waitForLimits(until: number): number | null {
-    const now = monotonic();
+    const now = performance.now();
     const at = Math.min(...this.#nodes.map(({ isUp, restUntil }) => (isUp ? now : Math.max(now, restUntil))));
     return at >= until ? null : Math.max(SHORTEST_WAIT, at - now);
   }

@@ -12,7 +12,6 @@ import { AnswerTooLarge, ChainUnavailable, NodeRedirects, RateLimited, RpcError 
 import { limitOf, waitOfHeader } from "./limits.ts";
 import { NodeBudget, type Priority } from "./node-budget.ts";
 import { type NodeChoice, ONE_NODE } from "./node-choice.ts";
-import { monotonic } from "./node-memory.ts";
 
 export interface RpcCall {
   method: string;
@@ -30,7 +29,7 @@ const MAX_ANSWER = 64 * 1024 * 1024;
 
 /** Who calls, and narrower bounds for calls whose answer a stranger decides. */
 export interface RpcBounds {
-  /** Who comes first while the provider limits the rate of calls. Default `follow`. */
+  /** Who comes first while the provider limits the rate of calls. Default `later`. */
   priority?: Priority;
   /** Does not wait for the calls of others: a few small calls that show how the node is. */
   urgent?: boolean;
@@ -113,7 +112,7 @@ export abstract class RpcCalls {
 
   /** Sends signed bytes. @throws RpcError, ChainUnavailable: neither proves that no node took them. */
   async broadcast(raw: string): Promise<void> {
-    await this.call("eth_sendRawTransaction", [raw], { priority: "send" });
+    await this.call("eth_sendRawTransaction", [raw], { priority: "first" });
   }
 }
 
@@ -174,14 +173,14 @@ export class Rpc extends RpcCalls {
 
   override async batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
     const results: RpcResult[] = [];
-    const { priority = "follow", urgent, abort } = bounds;
+    const { priority = "later", urgent, abort } = bounds;
     const wait = Math.min(this.#maxWait, bounds.wait ?? Infinity);
-    let started = monotonic();
+    let started = performance.now();
     while (results.length < calls.length) {
       const size = Math.min(this.#batchSize.value, bounds.batch ?? MAX_CALLS, calls.length - results.length);
       const part = calls.slice(results.length, results.length + this.#budget.largest(size));
-      const waited = monotonic() - started;
-      await this.#budget.take(part.length, {
+      const waited = performance.now() - started;
+      await this.#budget.turn(part.length, {
         priority,
         urgent,
         abort,
@@ -194,18 +193,18 @@ export class Rpc extends RpcCalls {
       // The call itself may have made a new connection, to another node.
       await this.#guard?.ensure();
       results.push(...answered);
-      started = monotonic();
+      started = performance.now();
     }
     return results;
   }
 
   /** Null when the provider refused the calls: wait until the budget allows more, then try a smaller batch. */
   async #tryPost(calls: RpcCall[], bounds: RpcBounds): Promise<RpcResult[] | null> {
-    const [started, startedAt] = [performance.now(), monotonic()];
+    const startedAt = performance.now();
     const measure = (outcome: RpcOutcome) => {
       // A call that its caller gave up says nothing about the node.
       if (bounds.abort?.aborted === true) return;
-      this.#metrics.rpc(methodOf(calls), outcome, secondsSince(started));
+      this.#metrics.rpc(methodOf(calls), outcome, secondsSince(startedAt));
     };
     try {
       const results = await this.post(calls, bounds);
@@ -234,7 +233,7 @@ export class Rpc extends RpcCalls {
 
   /** Sends one HTTP request. @throws ChainUnavailable, BatchTooLarge */
   protected async post(calls: RpcCall[], bounds: RpcBounds): Promise<RpcResult[]> {
-    const startedAt = monotonic();
+    const startedAt = performance.now();
     const first = this.#id;
     this.#id += calls.length;
     const body = calls.map((call, index) => ({ jsonrpc: "2.0", id: first + index, ...call }));

@@ -1,8 +1,7 @@
 import { WrongChain } from "../chain/chain-guard.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { describeError, RateLimited } from "../chain/errors.ts";
-import type { NodeState } from "../chain/node-choice.ts";
-import type { Nodes } from "../chain/nodes.ts";
+import type { NodesState, NodeState } from "../chain/node-choice.ts";
 import { type NodeWord, type Readiness, READINESS_WORDS, type ReadinessWord } from "../domain/conditions.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
@@ -12,10 +11,7 @@ import type { Logger } from "pino";
 interface ReadinessParts {
   database: Database;
   client: Pick<ChainClient, "headNumber">;
-  /** Absent or null with one node. */
-  nodes?: Pick<Nodes, "states"> | null;
-  /** Absent: never. */
-  isLimited?: () => boolean;
+  nodes: () => Promise<NodesState>;
   /** How the workers of this process are. */
   health: () => Promise<{ name: string; critical: boolean; lastError: string | null }[]>;
   logger: Logger;
@@ -42,7 +38,7 @@ interface Result {
  * when a check begins to fail and once when it is over. Workers log their own errors.
  */
 export function createReadiness(parts: ReadinessParts, clock = () => performance.now()): () => Promise<Readiness> {
-  const { database, client, nodes = null, isLimited = () => false, health, logger } = parts;
+  const { database, client, nodes, health, logger } = parts;
   const words = new Map<string, ReadinessWord>();
   const check = async (name: "database" | "chain" | "rows", ask: () => Promise<ReadinessWord>): Promise<Result> => {
     try {
@@ -59,17 +55,17 @@ export function createReadiness(parts: ReadinessParts, clock = () => performance
   };
   const look = async (): Promise<Readiness> => {
     const results = new Map<string, Result>();
-    const states = nodes?.states() ?? [];
+    const { states, isLimited } = await nodes();
     const [stored, chain, rows, workers] = await Promise.all([
       check("database", () => readMeta(database.read, "checkpoint").then(() => "ok")),
-      nodes === null
-        ? check("chain", () => client.headNumber().then(() => (isLimited() ? "rate_limited" : "ok")))
+      states.length === 0
+        ? check("chain", () => client.headNumber().then(() => (isLimited ? "rate_limited" : "ok")))
         : chainOf(states),
       check("rows", () => firstParked(database.read, 1).then((parked) => (parked.length > 0 ? "parked" : "ok"))),
       health(),
     ]);
     results.set("database", stored).set("chain", chain).set("rows", rows);
-    if (nodes !== null) results.set("nodes", nodesOf(states));
+    if (states.length > 0) results.set("nodes", nodesOf(states));
     for (const { name, critical, lastError } of workers)
       if (critical) results.set(name, { word: lastError === null ? "ok" : "failing", detail: lastError });
     return {

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
-import type { NodeState } from "../chain/node-choice.ts";
+import type { NodesState, NodeState } from "../chain/node-choice.ts";
 import { readRelayStatus } from "../chain/reads.ts";
 import {
   daysLeft,
@@ -107,7 +107,11 @@ export function readOnce(context: Omit<DoctorContext, "state">): DoctorContext["
   return {
     database: once(() => readPipeline(read, now)),
     chain: once(() => readChainState(deps)),
-    nodes: once(async () => ({ states: await client.nodes.examine(), disagreement: client.nodes.disagreement })),
+    nodes: once(async () => ({
+      states: await client.nodes.examine(),
+      disagreement: client.nodes.disagreement,
+      isLimited: false,
+    })),
   };
 }
 
@@ -129,6 +133,7 @@ const FRESH = { database: 1_000, chain: 5_000, disk: 10_000, spent: 60_000 };
 interface StateDeps extends Omit<ChainStateDeps, "read" | "keyring"> {
   database: Database;
   dataDir: string;
+  nodes: () => Promise<NodesState>;
   /** Milliseconds for which a process says that it runs. */
   presence: number;
   logger: Logger;
@@ -141,6 +146,8 @@ interface StateDeps extends Omit<ChainStateDeps, "read" | "keyring"> {
  */
 export class ServiceState {
   readonly now: () => number;
+  /** Empty with one node. */
+  readonly nodes: () => Promise<NodesState>;
   readonly database: Source<PipelineState & { bytes: number }>;
   readonly chain: Source<ChainState>;
   readonly disk: Source<DiskSpace>;
@@ -148,18 +155,17 @@ export class ServiceState {
   readonly reasons: Source<PipelineReasons>;
   readonly #spent: Source<ReadonlyMap<number, bigint>>;
   readonly #service: Source<Pick<OverviewOfService, "deliveries" | "processes">>;
-  readonly #client: ChainClient;
   readonly #lanes: readonly number[];
 
   constructor(deps: StateDeps) {
-    const { database, client, lanes, dataDir, presence, logger, now } = deps;
+    const { database, lanes, dataDir, presence, logger, now } = deps;
     const { read } = database;
     const ofDatabase = { fresh: FRESH.database, logger };
     const counting = () => ({ now: now(), lasts: presence, within: presence });
     const count = (role: SharedRole) => countProcesses(read, role, counting());
-    this.#client = client;
     this.#lanes = lanes;
     this.now = now;
+    this.nodes = deps.nodes;
     this.database = new Source(
       "database",
       async () => ({ ...(await readPipeline(read, now())), bytes: await databaseBytes(read) }),
@@ -179,15 +185,10 @@ export class ServiceState {
     );
   }
 
-  get nodes(): NodesState {
-    const { nodes } = this.#client;
-    return { states: nodes.states(), disagreement: nodes.disagreement };
-  }
-
   /** Null while the database cannot be read. */
   async overview(): Promise<OverviewOfService | null> {
     const [stored, service] = await Promise.all([this.database.value(), this.#service.value()]);
-    const [chain, spent] = await Promise.all([this.chain.value(), this.#spent.value()]);
+    const [chain, spent, nodes] = await Promise.all([this.chain.value(), this.#spent.value(), this.nodes()]);
     if (stored === null || service === null) return null;
     const lanes = stored.lanes.map((one) => {
       const funds = chain?.balances.find(({ lane }) => lane === one.lane);
@@ -203,15 +204,8 @@ export class ServiceState {
       };
     });
     const { head = null, relayPaused = null, feesTooHigh = null } = chain ?? {};
-    return { ...stored, ...service, lanes, head, relayPaused, feesTooHigh, nodes: this.nodes.states };
+    return { ...stored, ...service, lanes, head, relayPaused, feesTooHigh, nodes: nodes.states };
   }
-}
-
-/** What several nodes of the chain say; empty with one node. */
-export interface NodesState {
-  states: readonly NodeState[];
-  /** The height about which they disagree; null: they agree. */
-  disagreement: number | null;
 }
 
 /** Times are milliseconds since 1970. */

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { ChainGuard, type ExpectedChain } from "../chain/chain-guard.ts";
 import { ChainClient } from "../chain/client.ts";
 import { NodeBudget } from "../chain/node-budget.ts";
-import { NodeMemory } from "../chain/node-memory.ts";
+import type { NodesState } from "../chain/node-choice.ts";
 import { Nodes } from "../chain/nodes.ts";
 import { BoundedCalls, Rpc, type RpcOptions } from "../chain/rpc.ts";
 import type { Settings } from "../config/settings.ts";
@@ -32,8 +32,8 @@ interface ChainLink {
   nodes: Nodes | null;
   /** The URL of the node that is read now. */
   url: () => string;
-  /** Whether the provider of the only node limits the rate of calls now. Several nodes say so themselves. */
-  isLimited: () => boolean;
+  /** How the nodes are. */
+  state: () => NodesState;
   /** From now on, an answer counts only while its node serves this chain. @param opened ends the checks. */
   guard: (expected: ExpectedChain, opened: AsyncDisposableStack) => ChainProblem;
 }
@@ -45,8 +45,6 @@ interface LinkParts {
   database: Database | null;
   /** How long a call waits while the nodes' providers limit the rate of calls, in milliseconds. */
   maxWait: number;
-  /** What the threads of this process share. Absent or null: this thread is alone. */
-  shared?: { nodes: SharedArrayBuffer } | null;
   metrics?: Metrics;
   /** Logs the states of several nodes. Absent for a command, which shows them itself. */
   logger?: Pick<Logger, "warn" | "info">;
@@ -57,26 +55,25 @@ const UNLOGGED = { warn: () => undefined, info: () => undefined };
 /** @param opened ends what watches several nodes. */
 export function openChainLink(
   settings: LinkSettings,
-  { database, maxWait, shared, metrics = NO_METRICS, logger = UNLOGGED }: LinkParts,
+  { database, maxWait, metrics = NO_METRICS, logger = UNLOGGED }: LinkParts,
   opened: AsyncDisposableStack,
 ): ChainLink {
   const { rpcUrl, rpcUrls, rpcReadOnly: readOnly, rpcAgreement: agreement, logQueries } = settings;
-  const memory = shared?.nodes;
   if (rpcUrls.length > 1) {
     const floor = async () => (database === null ? 0 : Number((await readMeta(database.read, "checkpoint")) ?? 0));
-    const nodes = new Nodes(rpcUrls, { readOnly, agreement, maxWait, memory, metrics, floor, logger });
+    const nodes = new Nodes(rpcUrls, { readOnly, agreement, maxWait, metrics, floor, logger });
     opened.defer(() => {
       nodes.stop();
     });
     return linkOfNodes(nodes, new ChainClient(nodes, logQueries), maxWait);
   }
-  const budget = new NodeBudget(new NodeMemory(1, memory));
+  const budget = new NodeBudget();
   const rpc = new Rpc(rpcUrl, { maxWait, metrics, budget });
   return {
     client: new ChainClient(rpc, logQueries),
     nodes: null,
     url: () => rpcUrl,
-    isLimited: () => budget.isReported,
+    state: () => ({ states: [], disagreement: null, isLimited: budget.isLimited }),
     guard: (expected, stack) => {
       const guard = createGuard({ url: rpcUrl, name: null }, expected, stack, { budget, maxWait });
       rpc.guardBy(guard);
@@ -91,7 +88,7 @@ function linkOfNodes(nodes: Nodes, client: ChainClient, maxWait: number): ChainL
     client,
     nodes,
     url: () => nodes.url,
-    isLimited: () => false,
+    state: () => ({ states: nodes.states(), disagreement: nodes.disagreement, isLimited: false }),
     guard: (expected, stack) => {
       if (!guarded)
         nodes.guardBy((node) => {
@@ -114,7 +111,7 @@ function createGuard(
   options: RpcOptions,
 ): ChainGuard {
   // Every call waits for the check.
-  const client = new ChainClient(new BoundedCalls(new Rpc(url, options), { priority: "api", urgent: true }));
+  const client = new ChainClient(new BoundedCalls(new Rpc(url, options), { urgent: true }));
   const read = async () => {
     const met = await client.chainId();
     const [block] = await client.blocks([0]);

@@ -1,6 +1,5 @@
 import { Worker } from "node:worker_threads";
 
-import { createNodesMemory } from "../chain/node-memory.ts";
 import { WriteTurns } from "../store/db/sqlite/write-turns.ts";
 
 /** A thread that loads its code. It does nothing else before `startInThreads` tells it to. */
@@ -8,14 +7,11 @@ export interface LoadingThread {
   worker: Worker;
   /** Shared with the thread. */
   turns: WriteTurns;
-  /** Shared with the thread, too: what is known about the nodes of the chain. */
-  nodes: SharedArrayBuffer;
 }
 
 /** What the thread gets when it starts. */
 export interface ThreadData {
   turns: SharedArrayBuffer;
-  nodes: SharedArrayBuffer;
 }
 
 /** Whether a process with these roles has a thread for its background work, so that none of it delays an HTTP answer. */
@@ -30,7 +26,6 @@ export function hasPipelineThread(roles: readonly string[]): boolean {
  */
 export function loadThread(entry: URL): LoadingThread {
   const turns = new WriteTurns();
-  const nodes = createNodesMemory();
-  const workerData: ThreadData = { turns: turns.shared, nodes };
-  return { worker: new Worker(entry, { workerData }), turns, nodes };
+  const workerData: ThreadData = { turns: turns.shared };
+  return { worker: new Worker(entry, { workerData }), turns };
 }

@@ -3,6 +3,7 @@ import type { MessagePort, Worker } from "node:worker_threads";
 
 import type { Logger } from "pino";
 
+import type { NodesState } from "../chain/node-choice.ts";
 import type { Settings } from "../config/settings.ts";
 import type { LoadingThread } from "./loading-thread.ts";
 import type { Measurements } from "../metrics/meter.ts";
@@ -13,12 +14,12 @@ import { StartupError } from "./startup-error.ts";
 import type { WorkerHealth } from "./workers.ts";
 
 /**
- * Starts HTTP in this thread and the background workers in another. They share the process's signals, what they
- * know about the nodes of the chain, and take turns at writing; everything else they share through the database, like separate processes.
+ * Starts HTTP in this thread and the background workers in another. They share the process's signals and take turns at writing;
+ * everything else they share through the database, like separate processes.
  * @throws like `startService`
  */
 export async function startInThreads(settings: Settings, logger: Logger, code: PipelineCode): Promise<Service> {
-  const shared = { signals: createSignals(), turns: code.thread.turns, nodes: code.thread.nodes };
+  const shared = { signals: createSignals(), turns: code.thread.turns };
   const pipeline = new PipelineThread(code, shared.signals);
   try {
     const { startService } = await import("./service.ts");
@@ -42,7 +43,7 @@ export async function startInThreads(settings: Settings, logger: Logger, code: P
 const ANSWER_TIMEOUT = 5_000;
 
 /** What the HTTP thread asks, and the methods of the service that answer. */
-type Question = "health" | "measurements";
+type Question = "health" | "measurements" | "nodes";
 type Answer<Q extends Question> = Awaited<ReturnType<Service[Q]>>;
 
 interface PipelineCode {
@@ -105,6 +106,11 @@ export class PipelineThread {
   async health(): Promise<WorkerHealth[]> {
     const unknown = [{ name: "pipeline", critical: true, lastError: "its thread does not answer" }];
     return (await this.#ask("health")) ?? unknown;
+  }
+
+  /** How the nodes of the chain are for the thread; null when it does not answer. */
+  nodes(): Promise<NodesState | null> {
+    return this.#ask("nodes");
   }
 
   /** What the thread has measured; null when it does not answer. */

@@ -30,7 +30,7 @@ export async function runPipeline(env: Environment, main: MessagePort, data: Thr
   // It may be rejected before the service waits for it.
   checked.promise.catch(() => undefined);
   const roles = settings.roles.filter((role) => role !== "api");
-  const shared = { signals, turns: new WriteTurns(data.turns), nodes: data.nodes, checked: checked.promise };
+  const shared = { signals, turns: new WriteTurns(data.turns), checked: checked.promise };
   const starting = startService({ ...settings, roles }, logger, shared).then(
     (service) => {
       forwardSignals(signals, main);

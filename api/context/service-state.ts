@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
+import type { NodesState } from "../chain/node-choice.ts";
 import type { Examination } from "../checks/examine.ts";
 import { Source } from "../checks/source.ts";
 import { ServiceState } from "../checks/state.ts";
@@ -16,6 +17,7 @@ import type { Keys } from "./keys.ts";
 interface Parts {
   database: Database;
   client: ChainClient;
+  nodes: () => Promise<NodesState>;
   identity: ChainIdentity;
   logger: Logger;
   now: () => number;
@@ -25,7 +27,7 @@ interface Parts {
 export function createServiceState(settings: Settings, { identity, client, ...parts }: Parts): ServiceState {
   return new ServiceState({
     ...parts,
-    client: client.as("background"),
+    client,
     relay: identity.contracts.relay,
     lanes: settings.lanes,
     maxFeePerGas: BigInt(settings.maxFeeGwei) * GWEI,
@@ -43,7 +45,7 @@ const DOCTOR = { fresh: 15_000, restFactor: 10, timeout: 20_000 };
 /** The checks of `npm run cli -- doctor`, with the keys of this process. */
 export function createDoctor(
   settings: Settings,
-  { database, client, identity, keys, blocks, logger, now }: Parts & { keys: Keys; blocks: BlockStore },
+  { database, client, identity, keys, blocks, logger, now }: Omit<Parts, "nodes"> & { keys: Keys; blocks: BlockStore },
 ): Source<Examination & { checkedAt: number }> {
   const { dataDir, ipfsPinRpc: pinRpc } = settings;
   const examineAll = async () => {
@@ -61,7 +63,7 @@ export function createDoctor(
     const found = await examine(
       {
         ...settings,
-        ...{ database, client: client.as("background"), chain, pinRpc, thorough: false, now: checkedAt },
+        ...{ database, client, chain, pinRpc, thorough: false, now: checkedAt },
         keys: { ...keys, seedProblem, sealerProblem },
         hostedBase: hostedBaseOf(settings),
       },

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 
 import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
+import type { NodesState } from "../chain/node-choice.ts";
 import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../content/node/node.ts";
 import type { Measurements } from "../metrics/meter.ts";
@@ -38,6 +39,8 @@ export interface Service {
   ipfsNode: Pick<IpfsNode, "peerId" | "addresses"> | null;
   /** How the workers of this process are. */
   health(): Promise<WorkerHealth[]>;
+  /** How the nodes of the chain are. With two threads, for the one that works on requests and compares blocks. */
+  nodes(): Promise<NodesState>;
   /** What this thread has measured. */
   measurements(): Promise<Measurements>;
   /** Resolves when a newer version of Moneta has migrated the database: this process must end. */
@@ -50,10 +53,8 @@ export interface Service {
 export interface SharedByThreads {
   signals: Signals;
   turns: WriteTurns;
-  /** What is known about the nodes of the chain. */
-  nodes: SharedArrayBuffer;
   /** The thread of the pipeline, for the thread that answers HTTP; absent in the former. */
-  pipeline?: Pick<PipelineThread, "start" | "health" | "measurements">;
+  pipeline?: Pick<PipelineThread, "start" | "health" | "measurements" | "nodes">;
   /**
    * For the thread of the pipeline: resolves when the HTTP thread has checked the chain, the database and the keys. Until then it only
    * loads its code: the tables must not be made, and a local chain must not be prepared, twice at once.
@@ -106,6 +107,7 @@ export async function startService(
     database: open.database,
     ipfsNode: work.content.ipfsNode,
     health: work.health,
+    nodes: work.nodes,
     measurements: () => open.meter.read(),
     outdated: work.outdated,
     stop: () => (stopped ??= running.disposeAsync()),
@@ -130,7 +132,7 @@ async function openConnections({ settings, logger, shared, opened }: Setup) {
   const { metrics } = meter;
   const database = await openStore(settings, shared, { logger, metrics });
   opened.defer(() => database.close());
-  const link = await connectNodes(settings, { database, maxWait: WORKER_WAIT, shared, metrics, logger }, opened);
+  const link = await connectNodes(settings, { database, maxWait: WORKER_WAIT, metrics, logger }, opened);
   return { meter, metrics, database, link, client: link.client };
 }
 
@@ -186,7 +188,11 @@ async function startWork(
   const workers = createWorkers(settings, code, { ...found, ...working, streams, signing });
   runWorkers(workers, opened);
   const health = async () => [...workers.map(healthOf), ...((await shared?.pipeline?.health()) ?? [])];
-  return { guard, content, addressPolicy, signals, streams, health, outdated, present };
+  const nodes = async () => {
+    const [own, workers] = [link.state(), await shared?.pipeline?.nodes()];
+    return workers == null ? own : { ...workers, isLimited: own.isLimited || workers.isLimited };
+  };
+  return { guard, content, addressPolicy, signals, streams, health, nodes, outdated, present };
 }
 
 /** Step 5: the API and `/metrics` listen. */
@@ -195,8 +201,8 @@ async function serve(
   code: RoleCode,
   found: Open & Chain & CheckedKeys & Work,
 ): Promise<Pick<Service, "port" | "metricsPort">> {
-  const { link, streams, present, meter } = found;
-  const common = { ...present, client: link.client, nodes: link.nodes, isLimited: link.isLimited };
+  const { client, streams, present, meter, nodes } = found;
+  const common = { ...present, client, nodes };
   const relay = found.identity.contracts.relay;
   const state = createServiceState(settings, { ...found, ...common });
   const port =

@@ -12,7 +12,13 @@ import type { Measurements } from "./meter.ts";
  * @param workersAnswer false: the thread of the workers does not answer. Null: there is none.
  */
 export async function readGauges(state: ServiceState, workersAnswer: boolean | null): Promise<Measurements> {
-  const [database, chain, disk] = await Promise.all([state.database.value(), state.chain.value(), state.disk.value()]);
+  const { database: stored, chain: asked, disk: read } = state;
+  const [database, chain, disk, nodes] = await Promise.all([
+    stored.value(),
+    asked.value(),
+    read.value(),
+    state.nodes(),
+  ]);
   const now = state.now();
   // A new registry each time, so that a figure that cannot be read now is missing and not out of date.
   const registry = new Registry();
@@ -28,8 +34,8 @@ export async function readGauges(state: ServiceState, workersAnswer: boolean | n
     gauge(registry, METRICS.diskUsed).set(disk.used);
     gauge(registry, METRICS.diskFree).set(disk.free);
   }
-  addNodes(registry, state.nodes.states);
-  addConditions(registry, { database, chain, nodes: state.nodes }, now);
+  addNodes(registry, nodes.states);
+  addConditions(registry, { database, chain, nodes }, now);
   addProcess(registry);
   return registry.getMetricsAsJSON();
 }

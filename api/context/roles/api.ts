@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import type { ChainClient } from "../../chain/client.ts";
 import { createForeignContracts } from "../../chain/foreign.ts";
 import { createReceiverReads } from "../../chain/receivers.ts";
-import type { Nodes } from "../../chain/nodes.ts";
+import type { NodesState } from "../../chain/node-choice.ts";
 import { BacklogWatch } from "../../checks/backlog-watch.ts";
 import { createReadiness } from "../../checks/readiness.ts";
 import type { ServiceState } from "../../checks/state.ts";
@@ -56,17 +56,14 @@ interface ApiParts extends Chain, CheckedKeys, PresenceParts {
   metrics: Metrics;
   addressPolicy: AddressPolicy;
   guard: ChainProblem;
-  /** Null with one node. */
-  nodes: Nodes | null;
-  /** Whether the provider of the only node limits the rate of calls now. */
-  isLimited: () => boolean;
+  nodes: () => Promise<NodesState>;
   health: () => Promise<WorkerHealth[]>;
 }
 
 /** Starts the HTTP API. @returns its port. */
 export async function serveApi(settings: Settings, parts: ApiParts, opened: AsyncDisposableStack): Promise<number> {
-  const { database, guard, nodes, isLimited, keys, health, logger } = parts;
-  const client = parts.client.as("api");
+  const { database, guard, nodes, keys, health, logger } = parts;
+  const client = parts.client.as("first");
   const processes = await joinProcesses("api", settings, parts, opened);
   return startHttp(
     {
@@ -77,7 +74,7 @@ export async function serveApi(settings: Settings, parts: ApiParts, opened: Asyn
       sealer: needed(keys.sealer),
       foreign: createForeignContracts(client, FOREIGN_CALL_GAS),
       receivers: createReceiverReads(client, { relay: parts.relay, gas: settings.limits.itemGas }),
-      readiness: createReadiness({ database, client, nodes, isLimited, health, logger }),
+      readiness: createReadiness({ database, client, nodes, health, logger }),
       doctor: createDoctor(settings, { ...parts, blocks: parts.content.blocks }),
       apiProcesses: () => processes.count,
       chainId: Number(parts.identity.chainId),

@@ -23,7 +23,7 @@ export function indexerWorkers(settings: Settings, deps: WorkerDeps): NamedWorke
 function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
   const { database, identity, signals, logger, metrics, now, local } = deps;
   const { chainId } = identity;
-  const client = deps.client.as("follow");
+  const client = deps.client;
   const mode = settings.verifyReceipts;
   return new Indexer({
     database,
@@ -47,7 +47,7 @@ function createContractReader(settings: Settings, deps: WorkerDeps): ContractRea
   return new ContractReader({
     database,
     lone,
-    client: client.as("background"),
+    client,
     wake: signals.contracts,
     logger,
     now,

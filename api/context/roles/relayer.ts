@@ -33,7 +33,7 @@ export async function openSigning(
   deps: PresenceParts & { identity: ChainIdentity; client: ChainClient },
   opened: AsyncDisposableStack,
 ): Promise<Signing> {
-  const client = deps.client.as("background");
+  const client = deps.client;
   const gas = new GasMeter({ ...deps.identity, ...deps, client, keyring: signing.keyring });
   await gas.open();
   return { ...signing, gas, relayers: await joinProcesses("relayer", settings, deps, opened) };
@@ -41,7 +41,7 @@ export async function openSigning(
 
 /** The workers of the role `relayer`. */
 export function relayerWorkers(settings: Settings, parts: WorkerDeps, signing: Signing): NamedWorker[] {
-  const deps = { ...parts, client: parts.client.as("send") };
+  const deps = { ...parts, client: parts.client.as("first") };
   const simulations = createSimulations(settings, deps);
   const doubts = new Doubts(deps.identity.chainId === LOCAL_CHAIN_ID);
   const share = new LaneShare(settings.lanes.length, signing.relayers, leaseTimes(settings.leaseSeconds));

@@ -4,7 +4,6 @@ import { zeroPadValue } from "ethers";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { ChainUnavailable, NodeDisagrees, RateLimited, RpcError } from "../../../api/chain/errors.ts";
 import { createForeignContracts } from "../../../api/chain/foreign.ts";
-import { createNodesMemory } from "../../../api/chain/node-memory.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
 import { simulatePlannedCalls } from "../../../api/chain/simulate-calls.ts";
 import type { Command } from "../../../api/domain/command.ts";
@@ -51,7 +50,7 @@ describe("Nodes", () => {
     for (const fake of fakes) await fake.stop();
   });
 
-  function open(options: { memory?: SharedArrayBuffer; maxWait?: number } = {}): Nodes {
+  function open(options: { maxWait?: number } = {}): Nodes {
     const log = (fields: object) => logged.push(fields);
     return new Nodes(
       fakes.map(({ url }) => `${url}/${SECRET}`),
@@ -60,7 +59,7 @@ describe("Nodes", () => {
   }
 
   /** Nodes for one test, instead of the usual ones. */
-  function reopen(options: { memory?: SharedArrayBuffer; maxWait?: number }): void {
+  function reopen(options: { maxWait?: number }): void {
     nodes.stop();
     nodes = open(options);
     client = new ChainClient(nodes);
@@ -132,32 +131,6 @@ describe("Nodes", () => {
       expect(error.message).to.match(/^node [12] \(127\.0\.0\.1:\d+\): the node cannot be reached: check RPC_URLS/);
       expect(nodes.states()[0]).to.include({ number: 1, host, word: "down" });
       expect(JSON.stringify([error.message, error.stack, nodes.states(), logged, nodes.where])).to.not.contain(SECRET);
-    });
-  });
-
-  describe("given another thread", () => {
-    it("knows what the first one has found out, and asks no node for it", async () => {
-      const memory = createNodesMemory();
-      reopen({ memory });
-      const other = open({ memory });
-      try {
-        die(1);
-        await client.headNumber();
-        const asked = fakes.map(({ calls }) => calls.length);
-        expect(other.states().map(({ word, head, failures }) => [word, head, failures])).to.deep.equal([
-          ["down", null, 1],
-          ["up", CHECKPOINT, 0],
-        ]);
-        expect(other.states()[0]?.problem).to.contain("cannot be reached").and.not.contain(SECRET);
-        expect(fakes.map(({ calls }) => calls.length)).to.deep.equal(asked);
-        expect(await new ChainClient(other).headNumber()).to.equal(CHECKPOINT);
-        expect(fake(1).calls).to.have.length(asked[0] ?? 0);
-        fake(1).raw = null;
-        await other.examine();
-        expect(nodes.states().map(({ word }) => word)).to.deep.equal(["up", "up"]);
-      } finally {
-        other.stop();
-      }
     });
   });
 

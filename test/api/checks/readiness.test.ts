@@ -2,6 +2,7 @@ import { expect } from "chai";
 
 import { WrongChain } from "../../../api/chain/chain-guard.ts";
 import { ChainUnavailable, RateLimited } from "../../../api/chain/errors.ts";
+import type { NodesState } from "../../../api/chain/node-choice.ts";
 import { createReadiness } from "../../../api/checks/readiness.ts";
 import type { WorkerHealth } from "../../../api/context/workers.ts";
 import { type LogLine, logLines } from "../../support/log-lines.ts";
@@ -13,6 +14,7 @@ describe("readiness", () => {
   let looks: number;
   let answer: () => Promise<number>;
   let workers: WorkerHealth[];
+  let nodes: NodesState;
   let lines: LogLine[];
   let readiness: ReturnType<typeof createReadiness>;
   beforeEach(() => {
@@ -28,7 +30,9 @@ describe("readiness", () => {
     const log = logLines();
     lines = log.lines;
     const health = () => Promise.resolve(workers);
-    readiness = createReadiness({ database, client, health, logger: log.logger }, () => now);
+    nodes = { states: [], disagreement: null, isLimited: false };
+    const parts = { database, client, nodes: () => Promise.resolve(nodes), health, logger: log.logger };
+    readiness = createReadiness(parts, () => now);
   });
 
   it("looks once a second at most, however many ask", async () => {

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { expect } from "chai";
 
 import { listenOnLoopback } from "../../../scripts/scene/loopback.ts";
+import { NodesScene } from "../../support/nodes-scene.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("a process with all roles", () => {
@@ -44,6 +45,19 @@ describe("a process with all roles", () => {
     const never = ["api/content/node", "libp2p", "zod-openapi", "prom-client", "@opentelemetry/api", "swagger-ui-dist"];
     for (const name of [...never, "ipfs-unixfs-importer", "ipfs-unixfs-exporter", "file-type", "saxes"])
       expect(main.has(name) || worker.has(name), name).to.equal(false);
+  });
+
+  it("shows what the thread of the workers has found out about a node", async () => {
+    const scene = new NodesScene(moneta);
+    await scene.addNodes(3);
+    const process = await moneta.startProcess(scene.settings);
+    await scene.begin();
+    expect(await scene.word()).to.equal("ok");
+    scene.fail(3, { kind: "old-branch", from: await scene.head() });
+    await scene.mints();
+    await scene.says("node_down");
+    expect(await process.end("SIGTERM")).to.equal(0);
+    await scene.stop();
   });
 
   describe("given workers that cannot start", () => {
