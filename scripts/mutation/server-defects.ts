@@ -202,7 +202,7 @@ export const SERVER_DEFECTS: readonly Defect[] = [
     file: "api/operate/deploy/deploy-contracts.ts",
     find: "const isDone = async () => address !== undefined && (await hasCode(provider, address));",
     replace: 'const isDone = () => Promise.resolve(address === "");',
-    tests: ["test/api/cli/deploy.test.ts"],
+    tests: ["test/api/operate/deploy/deploy-contracts.long.test.ts"],
   },
   {
     name: "wrong-constructor-arguments",
