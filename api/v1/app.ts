@@ -31,7 +31,6 @@ export function createExpressApp(parts: AppDeps): Express {
     lookUps: new LookUps(database.read),
     uploads: new UploadPlaces(),
     bytes: new HeldBytes(settings.limits.callBytes),
-    received: { calls: 0 },
     rates: new RateLimit(settings.limits, { database, processes: parts.apiProcesses }),
   };
   const app = express();
@@ -40,10 +39,6 @@ export function createExpressApp(parts: AppDeps): Express {
   app.disable("x-powered-by");
   // `request.ip` is the client, not the proxy.
   app.set("trust proxy", settings.trustProxy);
-  app.use((_request, _response, next) => {
-    deps.received.calls += 1;
-    next();
-  });
   app.use(measure(deps.metrics));
   app.use(requestLog(deps.logger));
   app.use(securityHeaders);

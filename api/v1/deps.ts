@@ -18,7 +18,7 @@ import type { AddressPolicy } from "../outbound/addresses.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Signal } from "../shared/signal.ts";
 import type { Database } from "../store/db/database.ts";
-import type { Received } from "./gate.ts";
+import type { Arrivals } from "./gate.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { EventStreams } from "./streams/event-streams.ts";
@@ -41,6 +41,7 @@ export interface AppDeps {
   /** The addresses that webhook URLs may resolve to. */
   addressPolicy: AddressPolicy;
   streams: EventStreams;
+  arrivals: Arrivals;
   logger: Logger;
   metrics: Pick<Metrics, "requests" | "http" | "serving">;
   /** Whether the process can serve calls now, and the result of each check. */
@@ -69,5 +70,4 @@ export interface HttpDeps extends AppDeps {
   uploads: UploadPlaces;
   rates: RateLimit;
   bytes: HeldBytes;
-  received: Received;
 }

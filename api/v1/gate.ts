@@ -5,10 +5,7 @@ import { FairQueue, FairShares, type ShareLimits } from "../shared/fair-shares.t
 
 /** `Retry-After` in seconds when no further call may wait, or one has waited too long. */
 const RETRY_AFTER = 5;
-/**
- * Calls that wait begin once so many turns of the event loop brought no call. The first may have read its calls before, and a new
- * connection brings its call one turn later.
- */
+/** Calls that wait begin after so many turns of the event loop in which nothing arrived. The first turn may have begun before. */
 const QUIET_TURNS = 3;
 /** Most turns before they begin. */
 const MOST_TURNS = 64;
@@ -25,13 +22,12 @@ interface GateOptions {
   hint: string;
   /** How long a call waits. */
   seconds: number;
-  /** All calls that the process has received. */
-  received: Received;
+  arrivals: Arrivals;
 }
 
-/** Counts the calls that arrive. */
-export interface Received {
-  calls: number;
+/** The connections and calls that have arrived at the server. */
+export interface Arrivals {
+  count: number;
 }
 
 /** Where a call is answered. It is closed when it was answered, or when its caller is gone. */
@@ -118,12 +114,12 @@ export class Gate {
   #wake(): void {
     if (this.#isWaking || this.#waiting.isEmpty) return;
     this.#isWaking = true;
-    const { received } = this.#options;
-    let { calls } = received;
+    const { arrivals } = this.#options;
+    let { count } = arrivals;
     let quiet = 0;
     const look = (turns: number) => {
-      quiet = calls === received.calls ? quiet + 1 : 0;
-      ({ calls } = received);
+      quiet = count === arrivals.count ? quiet + 1 : 0;
+      ({ count } = arrivals);
       if (quiet < QUIET_TURNS && turns < MOST_TURNS) {
         setImmediate(look, turns + 1);
         return;

@@ -60,16 +60,16 @@ const NO_APP = "";
  * by one, so each first segment of a path (`accounts`, `nfts`) has a router of its own.
  */
 export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
-  const { received } = deps;
+  const { arrivals } = deps;
   const seconds = deps.settings.limits.waitSeconds;
   const batch = bodyReader(MAX_BATCH_BYTES, deps.bytes, { compressed: false });
   const single = bodyReader(MAX_BODY_BYTES, deps.bytes);
   const read = {
     single,
     batch,
-    batches: new Gate({ ...BATCHES, seconds, received }),
-    reads: new Gate({ ...READS, seconds, received }),
-    checks: new Gate({ ...CHECKS, seconds, received }),
+    batches: new Gate({ ...BATCHES, seconds, arrivals }),
+    reads: new Gate({ ...READS, seconds, arrivals }),
+    checks: new Gate({ ...CHECKS, seconds, arrivals }),
   };
   const routers = new Map<string, Router>();
   for (const [segment, some] of Map.groupBy(endpoints, ({ path }) => firstSegment(path))) {

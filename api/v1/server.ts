@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { type Limits, MAX_HEADER_BYTES } from "../config/limits.ts";
 import { ApiError, type HttpErrorCode } from "../domain/error-codes.ts";
 import { discardRest } from "./file-body.ts";
+import type { Arrivals } from "./gate.ts";
 import { clientAt } from "./rate-limit.ts";
 
 type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };
@@ -33,6 +34,8 @@ interface ConnectionLimits {
   isProxy: (address: string) => boolean;
   /** Hears of each connection that is refused. `address`: the one that has too many; null: all together have too many. */
   refused: (address: string | null) => void;
+  /** Counts connections and calls. */
+  arrivals: Arrivals;
 }
 
 /**
@@ -77,7 +80,8 @@ export function createHttpServer(
 }
 
 /** Closes the connections above the limits. Those of an address get an answer first. */
-function limitConnections(server: Server, { limits, isProxy, refused }: ConnectionLimits): void {
+function limitConnections(server: Server, { limits, isProxy, refused, arrivals }: ConnectionLimits): void {
+  for (const event of ["connection", "request"]) server.on(event, () => (arrivals.count += 1));
   server.maxConnections = limits.connections;
   // Longer than any call waits before it is answered.
   server.timeout = (limits.waitSeconds + IDLE_SECONDS) * 1_000;

@@ -80,6 +80,7 @@ export async function serveApi(settings: Settings, parts: ApiParts, opened: Asyn
       chainId: Number(parts.identity.chainId),
       localCli: parts.local ? localCommandLine(settings) : null,
       chainProblem: () => guard.problem,
+      arrivals: { count: 0 },
     },
     settings,
     opened,
@@ -107,6 +108,7 @@ async function startHttp(
     limits: settings.limits,
     isProxy: (address: string) => isTrusted(address, 0),
     refused: warnOfRefused(deps.logger),
+    arrivals: deps.arrivals,
   };
   const server = await listen(createHttpServer(app, {}, connections), settings);
   opened.defer(async () => {

@@ -206,6 +206,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const streaming = runStreams(state, { read: database.read, limits, logger, times: options.streamTimes ?? {} });
   const documented = { publicUrl: options.publicUrl ?? PUBLIC_URL, limits };
   const blocksStored = new Signal();
+  const arrivals = { count: 0 };
   const app = createExpressApp({
     settings: {
       ...documented,
@@ -228,10 +229,10 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     ...NO_STATE,
     chainProblem: () => null,
     apiProcesses: () => 1,
-    ...{ chainId: CHAIN_ID, localCli: options.localCli ?? null },
+    ...{ chainId: CHAIN_ID, localCli: options.localCli ?? null, arrivals },
     relay: RELAY,
   });
-  const { server, baseUrl } = await listen(app, limits);
+  const { server, baseUrl } = await listen(app, limits, arrivals);
   if (options.idleTimeout !== undefined) server.timeout = options.idleTimeout;
   const parts = { baseUrl, database, databaseUrl: place.url, blocksFolder, stored, foreign, sealer };
   const api = Object.assign(new TestApi(), { ...parts, log, blocksStored, documented });
@@ -250,8 +251,8 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   return api;
 }
 
-async function listen(app: Express, limits: Limits) {
-  const server = createHttpServer(app, {}, { limits, isProxy: () => false, refused: () => undefined });
+async function listen(app: Express, limits: Limits, arrivals: { count: number }) {
+  const server = createHttpServer(app, {}, { limits, arrivals, isProxy: () => false, refused: () => undefined });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { server, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}` };
 }

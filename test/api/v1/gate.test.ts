@@ -19,7 +19,7 @@ const BATCHES = {
   waiting: WAITING_BATCHES,
   hint: "Try again.",
   seconds: 60,
-  received: { calls: 0 },
+  arrivals: { count: 0 },
 };
 
 /** Callers in a thread of their own, so that reading the answers does not delay the service. */
@@ -74,6 +74,25 @@ describe("Gate", () => {
     await expectStarted(["busy-1", "other"]);
     await free();
     await expectStarted(["busy-1", "other", "busy-2"]);
+  });
+
+  it("lets connections and calls arrive before calls that wait begin, but not for ever", async () => {
+    const arrivals = { count: 0 };
+    gate = new Gate({ ...BATCHES, arrivals });
+    const free = ask("busy", "busy-1");
+    ask("busy", "busy-2");
+    await expectStarted(["busy-1"]);
+    await free();
+    for (let turn = 0; turn < 40; turn++) {
+      arrivals.count += 1;
+      await setImmediate();
+    }
+    expect(started).to.deep.equal(["busy-1"]);
+    for (let turn = 0; turn < 40; turn++) {
+      arrivals.count += 1;
+      await setImmediate();
+    }
+    expect(started).to.deep.equal(["busy-1", "busy-2"]);
   });
 
   it("gives no more than the most of all apps, and then the first that waits", async () => {
