@@ -192,7 +192,6 @@ const KINDS: Readonly<Record<ParkedKind, { finding: typeof problem; words: strin
     advice: "Nothing is lost. Upgrade, or correct the cause: the indexer then goes on by itself.",
   },
   old_row: { finding: warning, words: "Old rows that cannot be removed: nothing of their kind is", advice: AGAIN },
-  contract_read: { finding: warning, words: "Followed contracts that cannot be asked", advice: AGAIN },
 };
 
 /** No row of the database makes its worker fail. */

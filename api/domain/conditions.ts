@@ -42,15 +42,7 @@ export type Condition = (typeof CONDITIONS)[number];
  * webhook, storing the metadata of a minted token (only 0.3.0), storing a block, deleting an old row,
  * asking a followed contract.
  */
-export const PARKED_KINDS = [
-  "request",
-  "media_job",
-  "delivery",
-  "metadata",
-  "block",
-  "old_row",
-  "contract_read",
-] as const;
+export const PARKED_KINDS = ["request", "media_job", "delivery", "metadata", "block", "old_row"] as const;
 export type ParkedKind = (typeof PARKED_KINDS)[number];
 
 /** Most nodes in the list of `RPC_URLS`. */

@@ -4,17 +4,14 @@ import { backoff } from "../domain/backoff.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { ChainUnavailable, describeError, RpcError } from "../chain/errors.ts";
 import { inspect, readHoldings, receivedTokens } from "../chain/foreign.ts";
-import { logParked } from "../shared/isolate.ts";
-import { newLeaseHolder } from "../shared/lease-holder.ts";
 import type { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
-import { LoneRuns } from "../store/db/under-way.ts";
 import type { ForeignContractRow } from "../store/db/schema-contracts.ts";
 import {
   type ContractRead,
   finishRead,
-  LONGEST_READ_WAIT,
+  READ_WAIT,
   type ReadStart,
   recordSearch,
   returnRead,
@@ -37,17 +34,11 @@ interface ContractReaderDeps {
   /** Most reads of one app in a minute. */
   readsPerMinute: number;
   now: () => number;
-  /** Default: its own. */
-  lone?: LoneRuns;
 }
 
-/** All times in milliseconds. Work of a process that died is free again when its lease expires. */
-const LEASE = 30_000;
-/** Time limit of one piece of work. Shorter than the lease. */
+/** Time limit of one piece of work, in milliseconds. Shorter than its lease. */
 const DEADLINE = 10_000;
 const POLL = 1_000;
-/** Wait before the second try. It doubles with each further one. */
-const WAIT = { first: 1_000, longest: LONGEST_READ_WAIT };
 /** Pieces of work at the same time, and how many of them may be of one app. */
 const CONCURRENCY = 4;
 const CONCURRENCY_OF_APP = 2;
@@ -61,12 +52,9 @@ const BALANCES = 200;
 export class ContractReader {
   readonly #deps: ContractReaderDeps;
   readonly #loop: WorkLoop;
-  readonly #holder = newLeaseHolder();
-  readonly #lone: LoneRuns;
 
   constructor(deps: ContractReaderDeps) {
     this.#deps = deps;
-    this.#lone = deps.lone ?? new LoneRuns();
     this.#loop = new WorkLoop({
       logger: deps.logger,
       wake: deps.wake,
@@ -89,28 +77,20 @@ export class ContractReader {
 
   /** Does what is due now. @throws the first error of the node, after everything else was done. */
   async step(abort: AbortSignal = new AbortController().signal): Promise<StepResult> {
-    const { contracts, reads, start } = await this.#take();
+    const { database, readsPerMinute: perMinute } = this.#deps;
+    const places = { now: this.#deps.now(), limit: CONCURRENCY };
+    const { contracts, reads, start } = await database.write(async (trx) => ({
+      contracts: await takeContracts(trx, places),
+      reads: await takeReads(trx, { ...places, limitOfApp: CONCURRENCY_OF_APP, perMinute }),
+      start: await startOfRead(trx),
+    }));
     const ends = await Promise.allSettled([
-      ...contracts.map((contract) => this.#lone.run(contract, "", () => this.#inspect(contract, abort))),
-      ...reads.map((read) => this.#lone.run(read, read.appId, () => this.#read(read, start, abort))),
+      ...contracts.map((contract) => this.#inspect(contract, abort)),
+      ...reads.map((read) => this.#read(read, start, abort)),
     ]);
     const failed = ends.find((end) => end.status === "rejected");
     if (failed !== undefined && !abort.aborted) throw failed.reason;
     return ends.length === 0 ? "idle" : "again";
-  }
-
-  async #take() {
-    const { database, logger, now, readsPerMinute: perMinute } = this.#deps;
-    const lease = { now: now(), leaseUntil: now() + LEASE, holder: this.#holder, lone: this.#lone };
-    const { contracts, reads, start } = await database.write(async (trx) => {
-      const taken = await takeContracts(trx, { ...lease, limit: CONCURRENCY });
-      // A contract that must be asked alone is.
-      const limit = taken.taken.some(({ crashes }) => crashes > 0) ? 0 : CONCURRENCY;
-      const options = { ...lease, perMinute, limit, limitOfApp: CONCURRENCY_OF_APP, running: taken.taken.length };
-      return { contracts: taken, reads: await takeReads(trx, options), start: await startOfRead(trx) };
-    });
-    logParked(logger, "contract_read", [...contracts.parked, ...reads.parked]);
-    return { contracts: contracts.taken, reads: reads.taken, start };
   }
 
   async #inspect(contract: ForeignContractRow, abort: AbortSignal): Promise<void> {
@@ -120,14 +100,14 @@ export class ContractReader {
       await database.write((trx) => recordInspection(trx, contract, known, now()));
     } catch (error) {
       // Another process, or this one, tries again soon.
-      await database.write((trx) => inspectAt(trx, contract, now() + WAIT.first, !abort.aborted));
+      await database.write((trx) => inspectAt(trx, contract, now() + READ_WAIT.first));
       throw error;
     }
   }
 
   async #read(read: ContractRead, start: ReadStart, abort: AbortSignal): Promise<void> {
     const { database, now } = this.#deps;
-    const retryAt = now() + backoff(WAIT, read.tries);
+    const retryAt = now() + backoff(READ_WAIT, read.tries);
     try {
       if (read.search && !(await this.#search(read, start, abort))) return;
       await this.#readBalances(read, start, { abort, retryAt });

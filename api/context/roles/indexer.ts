@@ -43,10 +43,9 @@ function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
 }
 
 function createContractReader(settings: Settings, deps: WorkerDeps): ContractReader {
-  const { database, client, signals, logger, now, local, lone } = deps;
+  const { database, client, signals, logger, now, local } = deps;
   return new ContractReader({
     database,
-    lone,
     client,
     wake: signals.contracts,
     logger,

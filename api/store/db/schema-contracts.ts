@@ -17,7 +17,7 @@ export interface ContractTables {
     due_at: number | null;
     /** Last block whose logs were read before its quarantine; null while the logs of all blocks are read. */
     as_of: number | null;
-    /** Reads that failed one after the other. */
+    /** Reads that failed one after the other; before its type is known, or while it is in quarantine, also tries to ask it. */
     failures: number;
     /** Quarantines without a long time of good behaviour in between. */
     quarantines: number;
@@ -27,10 +27,6 @@ export interface ContractTables {
     window_from: number;
     window_logs: number;
     created_at: number;
-    /** The process that asks it now; null: none. */
-    holder: string | null;
-    /** Processes that died at it, since its work last ended: see `under-way.ts`. */
-    crashes: Generated<number>;
   };
 
   /** The times in which apps follow contracts. */
@@ -57,13 +53,10 @@ export interface ContractTables {
     complete_to: number | null;
     /** When the next read is due; null when nothing is to be read. */
     due_at: number | null;
+    /** Tries that failed, and the one that is under way. */
     tries: number;
     /** Fencing token: grows each time the read is taken. */
     fence: number;
-    /** The process that works on it; null: none. */
-    holder: string | null;
-    /** Processes that died at it, since its work last ended: see `under-way.ts`. */
-    crashes: Generated<number>;
   };
 
   /** Reads of an app in a minute. */

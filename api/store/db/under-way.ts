@@ -144,10 +144,6 @@ export class LoneRuns {
 const JOBS: Partial<Record<ParkedKind, readonly (readonly [table: string, id: string, at: string])[]>> = {
   media_job: [["media_jobs", "request_id", "due_at"]],
   delivery: [["deliveries", "id", "next_at"]],
-  contract_read: [
-    ["foreign_contracts", "address", "due_at"],
-    ["contract_reads", "contract || '/' || owner", "due_at"],
-  ],
 };
 
 /** Tries parked work again at once, also if it was put aside. @returns false when it is not parked. */

@@ -1,20 +1,21 @@
 import { sql, type SqlBool } from "kysely";
 
+import { backoff } from "../../domain/backoff.ts";
 import type { CollectionType } from "../../domain/command.ts";
 import type { HoldingKey } from "../../domain/token.ts";
 import { LONGEST_QUARANTINE } from "../../domain/followed-contract.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import { checkpointOf, readMeta } from "../db/meta.ts";
-import { type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Trx } from "../db/sql.ts";
-import { ENDED, failedAlone, type LoneRuns, type UnderWay } from "../db/under-way.ts";
 import { storedBlock } from "./blocks.ts";
 import { setHoldings } from "./holding-set.ts";
 import { markUncertain, takeMarks } from "./uncertain.ts";
 
-/** Longest wait before a retry, in milliseconds. */
-export const LONGEST_READ_WAIT = 600_000;
+/** Wait before the second try, in milliseconds. It doubles with each further one. */
+export const READ_WAIT = { first: 1_000, longest: 600_000 };
+/** How long a process may work on a read, in milliseconds. */
+const LEASE = 30_000;
 const MINUTE = 60_000;
 
 /** A wallet's tokens of a foreign contract that this process has taken, to read them from the chain. */
@@ -29,17 +30,10 @@ export interface ContractRead {
   tries: number;
   /** Fencing token: grows each time the read is taken, so an earlier holder can change nothing any more. */
   fence: number;
-  /** Processes that died at it: see `LoneRuns`. */
-  crashes: number;
 }
 
 interface TakeOptions {
   now: number;
-  leaseUntil: number;
-  holder: string;
-  lone: LoneRuns;
-  /** Whether contracts were taken, to be asked beside the reads. */
-  running: number;
   /** Most reads in all, and of one app. */
   limit: number;
   limitOfApp: number;
@@ -47,7 +41,7 @@ interface TakeOptions {
   perMinute: number;
 }
 
-interface DueRow extends UnderWay {
+interface DueRow {
   contract: string;
   owner: string;
   app_id: string;
@@ -61,10 +55,7 @@ interface DueRow extends UnderWay {
  * Takes due reads, longest due first. An app gets at most its share of the places, and `perMinute` reads a minute. While
  * the indexer catches up, only searches are taken: the next blocks may change the other balances again.
  */
-export async function takeReads(
-  trx: Trx,
-  options: TakeOptions,
-): Promise<{ taken: ContractRead[]; parked: ParkedRow[] }> {
+export async function takeReads(trx: Trx, options: TakeOptions): Promise<ContractRead[]> {
   await lockLedger(trx);
   const minute = Math.floor(options.now / MINUTE);
   const spent = await trx
@@ -88,44 +79,31 @@ export async function takeReads(
     }
     if (!rows.some((row) => without.has(row.app_id))) break;
   }
-  const { run, aside } = options.lone.sort(taken, options.running, (row) => row.app_id);
-  const parked = await parkRows(trx, "contract_read", failedAlone(aside, idOf), options.now);
-  const times = new Map(parked.map(({ id, nextAt }) => [id, nextAt]));
-  await setMarks(trx, [
-    ...run.map((row) => ({ ...row, due_at: options.leaseUntil, holder: options.holder })),
-    ...aside.map((row) => ({ ...row, due_at: times.get(idOf(row)) ?? options.leaseUntil, holder: null })),
-  ]);
-  if (run.length > 0)
-    await countReads(
-      trx,
-      Map.groupBy(run, (row) => row.app_id),
-      minute,
-    );
-  const reads = run.flatMap(({ app_id: appId, search, fence, type, holder: _, ...row }) =>
+  if (taken.length === 0) return [];
+  const leases = taken.map(({ contract, owner, tries }) => ({
+    contract,
+    owner,
+    due_at: leaseUntil(options.now, tries),
+  }));
+  const columns = { contract: "text", owner: "text", due_at: "integer" } as const;
+  await sql`
+    update contract_reads set fence = fence + 1, tries = tries + 1, due_at = input.due_at
+      from ${rowSet(trx, columns, leases)} as input
+     where contract_reads.contract = input.contract and contract_reads.owner = input.owner`.execute(trx);
+  const byApp = Map.groupBy(taken, (row) => row.app_id);
+  await countReads(trx, byApp, minute);
+  return taken.flatMap(({ app_id: appId, search, fence, type, ...row }) =>
     type === null ? [] : [{ ...row, appId, type, search: search === 1, fence: fence + 1 }],
   );
-  return { taken: reads, parked };
 }
 
-/** The id of a read's parked row. */
-function idOf({ contract, owner }: Pick<DueRow, "contract" | "owner">): string {
-  return `${contract}/${owner}`;
-}
-
-type Marks = Pick<DueRow, "contract" | "owner" | "holder" | "crashes"> & { due_at: number };
-
-async function setMarks(trx: Trx, rows: readonly Marks[]): Promise<void> {
-  if (rows.length === 0) return;
-  const columns = { contract: "text", owner: "text", due_at: "integer", holder: "text", crashes: "integer" } as const;
-  await sql`
-    update contract_reads
-       set fence = fence + 1, due_at = input.due_at, holder = input.holder, crashes = input.crashes
-      from ${rowSet(
-        trx,
-        columns,
-        rows.map(({ contract, owner, due_at, holder, crashes }) => ({ contract, owner, due_at, holder, crashes })),
-      )} as input
-     where contract_reads.contract = input.contract and contract_reads.owner = input.owner`.execute(trx);
+/**
+ * When work that is taken now is due again, unless its process ends it. A process counts the try when it takes the work, so work
+ * that kills its process is tried after longer and longer waits. Each wait has another length: what was under way beside such work
+ * is taken at another time.
+ */
+export function leaseUntil(now: number, tries: number): number {
+  return now + Math.round((LEASE + backoff(READ_WAIT, tries)) * (1 + Math.random()));
 }
 
 /** @param without apps that get no more. @param searches whether only searches are taken. */
@@ -135,7 +113,6 @@ async function dueReads(trx: Trx, options: TakeOptions, without: readonly string
       .selectFrom("contract_reads as read")
       .innerJoin("foreign_contracts as contract", "contract.address", "read.contract")
       .select(["read.contract", "read.owner", "read.app_id", "read.search", "read.tries", "read.fence"])
-      .select(["read.holder", "read.crashes"])
       .select("contract.type")
       .where("read.due_at", comparison, at)
       .where("contract.state", "=", "followed")
@@ -212,7 +189,6 @@ export async function finishRead(
     .where("contract", "=", contract)
     .where("owner", "=", owner)
     .executeTakeFirst();
-  if (row?.fence === read.fence) await unparkRows(trx, "contract_read", [{ id: idOf(read) }]);
   if (row?.fence !== read.fence || (await isDropped(trx, start))) return false;
   const keyOf = ({ tokenId }: { tokenId: string }): HoldingKey => ({ contract, tokenId, owner });
   const marked = new Set((await takeMarks(trx, held.map(keyOf), block)).map(({ tokenId }) => tokenId));
@@ -235,8 +211,8 @@ export async function finishRead(
     .updateTable("contract_reads")
     .set(
       left === undefined
-        ? { ...ENDED, due_at: null, tries: 0, complete_to: row.search === 2 ? start.checkpoint : null }
-        : { ...ENDED, due_at: all ? AT_ONCE : next.retryAt, tries: all ? 0 : read.tries + 1 },
+        ? { due_at: null, tries: 0, complete_to: row.search === 2 ? start.checkpoint : null }
+        : { due_at: all ? AT_ONCE : next.retryAt, tries: all ? 0 : read.tries + 1 },
     )
     .where("contract", "=", contract)
     .where("owner", "=", owner)
@@ -248,7 +224,7 @@ export async function finishRead(
 export async function returnRead(trx: Trx, read: ContractRead, dueAt: number, counts: boolean): Promise<void> {
   await trx
     .updateTable("contract_reads")
-    .set({ due_at: dueAt, ...(counts ? { tries: read.tries + 1, ...ENDED } : { holder: null }) })
+    .set({ due_at: dueAt, tries: counts ? read.tries + 1 : read.tries })
     .where("contract", "=", read.contract)
     .where("owner", "=", read.owner)
     .where("fence", "=", read.fence)

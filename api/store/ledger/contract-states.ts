@@ -7,11 +7,10 @@ import {
   type QuarantineReason,
 } from "../../domain/followed-contract.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import { type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
 import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Db, type Trx } from "../db/sql.ts";
-import { CRASHES_ALONE, ENDED, failedAlone, type LoneRuns } from "../db/under-way.ts";
 import { checkpointOf } from "../db/meta.ts";
+import { leaseUntil } from "./contract-reads.ts";
 import { followFromNow, type KnownContract } from "./follow.ts";
 import { noteForeignChange, unfollowContract } from "./indexed-contracts.ts";
 
@@ -129,10 +128,7 @@ export async function quarantine(
 }
 
 /** Takes contracts whose type must be asked, or whose quarantine is over. The lease keeps other processes away. */
-export async function takeContracts(
-  trx: Trx,
-  options: { now: number; leaseUntil: number; holder: string; lone: LoneRuns; limit: number },
-): Promise<{ taken: ForeignContractRow[]; parked: ParkedRow[] }> {
+export async function takeContracts(trx: Trx, options: { now: number; limit: number }): Promise<ForeignContractRow[]> {
   await lockLedger(trx);
   const due = await firstDue({ ...options, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
     const search = trx.selectFrom("foreign_contracts").selectAll().where("due_at", comparison, at);
@@ -141,28 +137,16 @@ export async function takeContracts(
   });
   const forgotten = due.filter(({ state }) => state === "unsupported").map(({ address }) => address);
   if (due.length > 0) await sql`delete from foreign_contracts where address in ${textSet(trx, forgotten)}`.execute(trx);
-  const { leaseUntil, holder, lone, now } = options;
-  const { run, aside } = lone.sort(
-    due.filter(({ state }) => state !== "unsupported"),
-    0,
-  );
-  const parked = await parkRows(
-    trx,
-    "contract_read",
-    failedAlone(aside, ({ address }) => address),
-    now,
-  );
-  const taken = run.map((contract) => ({ ...contract, due_at: leaseUntil, holder }));
-  const rows = [
-    ...taken,
-    ...parked.map(({ id, nextAt }) => ({ address: id, due_at: nextAt, holder: null, crashes: CRASHES_ALONE + 1 })),
-  ].map(({ address, due_at, holder: by, crashes }) => ({ address, due_at, holder: by, crashes }));
-  if (rows.length === 0) return { taken, parked };
-  const columns = { address: "text", due_at: "integer", holder: "text", crashes: "integer" } as const;
+  const taken = due
+    .filter(({ state }) => state !== "unsupported")
+    .map((contract) => ({ ...contract, due_at: leaseUntil(options.now, contract.failures) }));
+  if (taken.length === 0) return [];
+  const rows = taken.map(({ address, due_at }) => ({ address, due_at }));
   await sql`
-    update foreign_contracts set due_at = input.due_at, holder = input.holder, crashes = input.crashes
-      from ${rowSet(trx, columns, rows)} as input where foreign_contracts.address = input.address`.execute(trx);
-  return { taken, parked };
+    update foreign_contracts set due_at = input.due_at, failures = failures + 1
+      from ${rowSet(trx, { address: "text", due_at: "integer" }, rows)} as input
+     where foreign_contracts.address = input.address`.execute(trx);
+  return taken;
 }
 
 /**
@@ -180,11 +164,18 @@ export async function recordInspection(
   const changed = await trx
     .updateTable("foreign_contracts")
     .set({
-      ...ENDED,
       ...(known === null
         ? { state: "unsupported", due_at: now + UNSUPPORTED_FOR }
-        : { state: "followed", due_at: null, type: known.type, name: known.name, reason: null, as_of: null }),
-      ...(released ? { failures: 0, window_logs: 0, released_at: now } : {}),
+        : {
+            state: "followed",
+            due_at: null,
+            failures: 0,
+            type: known.type,
+            name: known.name,
+            reason: null,
+            as_of: null,
+          }),
+      ...(released ? { window_logs: 0, released_at: now } : {}),
     })
     .where("address", "=", contract.address)
     // Unchanged since it was taken: the end of the lease is the fencing token.
@@ -192,7 +183,6 @@ export async function recordInspection(
     .where("due_at", "=", contract.due_at)
     .executeTakeFirst();
   if (changed.numUpdatedRows === 0n) return;
-  await unparkRows(trx, "contract_read", [{ id: contract.address }]);
   const follows = await followsOf(trx, contract.address);
   if (known === null) for (const { appId } of follows) await unfollowContract(trx, appId, contract.address);
   else if (released) await readAllAgain(trx, follows);
@@ -200,16 +190,15 @@ export async function recordInspection(
   await noteForeignChange(trx);
 }
 
-/** Makes a contract due to be asked for its type later. @param ended whether the work on it has ended: it was not stopped. */
+/** Makes a contract that was taken due to be asked for its type later. The try does not count. */
 export async function inspectAt(
   trx: Trx,
-  contract: Pick<ForeignContractRow, "address" | "due_at">,
+  contract: Pick<ForeignContractRow, "address" | "due_at" | "failures">,
   dueAt: number,
-  ended: boolean,
 ): Promise<void> {
   await trx
     .updateTable("foreign_contracts")
-    .set({ due_at: dueAt, ...(ended ? ENDED : { holder: null }) })
+    .set({ due_at: dueAt, failures: contract.failures })
     .where("address", "=", contract.address)
     .where("due_at", "=", contract.due_at)
     .where("state", "in", ["checking", "quarantined"])
@@ -245,7 +234,7 @@ export async function readAllAgain(trx: Trx, follows: readonly Follow[]): Promis
     on conflict (contract, owner) do nothing`.execute(trx);
   // The fence ends reads that began before.
   await sql`
-    update contract_reads set search = 1, due_at = ${AT_ONCE}, fence = fence + 1, tries = 0, holder = null
+    update contract_reads set search = 1, due_at = ${AT_ONCE}, fence = fence + 1, tries = 0
      where (app_id, contract) in
       (select app_id, address from ${rowSet(trx, { app_id: "text", address: "text" }, rows)} as input)`.execute(trx);
 }

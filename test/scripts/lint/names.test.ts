@@ -80,7 +80,6 @@ const BANNED: Record<string, Banned> = {
       // A field of a block's header, and a column.
       "api/chain/receipt-proof.ts",
       "api/store/db/schema.ts",
-      "api/webhooks/dispatcher.ts",
     ],
   },
 };

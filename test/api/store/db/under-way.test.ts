@@ -1,12 +1,9 @@
 import { expect } from "chai";
 
-import type { ParkedKind } from "../../../../api/domain/conditions.ts";
 import { newLeaseHolder } from "../../../../api/shared/lease-holder.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { countParked, parkedOf } from "../../../../api/store/db/parked-rows.ts";
 import { LoneRuns, retryParked } from "../../../../api/store/db/under-way.ts";
-import { takeReads, returnRead } from "../../../../api/store/ledger/contract-reads.ts";
-import { inspectAt, takeContracts } from "../../../../api/store/ledger/contract-states.ts";
 import { recordTries } from "../../../../api/store/outbox/deliveries.ts";
 import { putOffDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { takeDueDeliveries } from "../../../support/taker.ts";
@@ -27,163 +24,91 @@ interface Taken {
   giveBack: () => Promise<unknown>;
 }
 
-interface Kind {
-  kind: ParkedKind;
-  add: (database: Database, count: number) => Promise<unknown>;
-  take: (database: Database, options: { now: number; holder: string; lone: LoneRuns }) => Promise<Taken>;
-}
-
 const LEASE = 60_000;
 
-function addressOf(index: number): string {
-  return `0x${(index + 1).toString().padStart(40, "0")}`;
-}
+/* The jobs that need no request. `media-jobs.test.ts` has the others. */
 
-/** The jobs that need no request. `media-jobs.test.ts` has the others. */
-const KINDS: Kind[] = [
-  {
-    kind: "delivery",
-    add: async (database, count) => {
-      await database.write(async (trx) => {
-        for (let index = 0; index < count; index++) await enqueueTestEvent(trx, APP, NOW);
-      });
-    },
-    take: async (database, { now, ...by }) => {
-      const lease = { ...by, now, leaseUntil: now + LEASE, running: 0 };
-      const { taken } = await database.write((trx) => takeDueDeliveries(trx, lease));
-      const result = { responseStatus: 500, responseBody: null, error: "500", nextAt: 0 };
-      return {
-        jobs: taken.map(({ id, crashes }) => ({ id, crashes })),
-        end: () => database.write((trx) => recordTries(trx, [{ ...taken[0]!, result }], now)),
-        giveBack: () => database.write((trx) => putOffDeliveries(trx, taken, 0, null)),
-      };
-    },
-  },
-  {
-    kind: "contract_read",
-    add: (database, count) =>
-      database.write(async (trx) => {
-        for (let index = 0; index < count; index++) {
-          await trx
-            .insertInto("foreign_contracts")
-            .values(contractRow(index, "followed", null))
-            .execute();
-          const read = { contract: addressOf(index), owner: addressOf(9), app_id: APP, search: 0 as const };
-          await trx
-            .insertInto("contract_reads")
-            .values({ ...read, complete_to: null, due_at: 0, tries: 0, fence: 0 })
-            .execute();
-        }
-      }),
-    take: async (database, { now, ...by }) => {
-      const limits = { limit: 4, limitOfApp: 4, perMinute: 1_000, running: 0 };
-      const { taken } = await database.write((trx) =>
-        takeReads(trx, { ...by, ...limits, now, leaseUntil: now + LEASE }),
-      );
-      return {
-        jobs: taken.map(({ contract, owner, crashes }) => ({ id: `${contract}/${owner}`, crashes })),
-        end: () => database.write((trx) => returnRead(trx, taken[0]!, 0, true)),
-        giveBack: () =>
-          database.write(async (trx) => {
-            for (const read of taken) await returnRead(trx, read, 0, false);
-          }),
-      };
-    },
-  },
-  {
-    kind: "contract_read",
-    add: (database, count) =>
-      database.write(async (trx) => {
-        for (let index = 0; index < count; index++)
-          await trx
-            .insertInto("foreign_contracts")
-            .values(contractRow(index, "checking", 0))
-            .execute();
-      }),
-    take: async (database, { now, ...by }) => {
-      const lease = { ...by, now, leaseUntil: now + LEASE, limit: 4 };
-      const { taken } = await database.write((trx) => takeContracts(trx, lease));
-      return {
-        jobs: taken.map(({ address: id, crashes }) => ({ id, crashes })),
-        end: () => database.write((trx) => inspectAt(trx, taken[0]!, 0, true)),
-        giveBack: () =>
-          database.write(async (trx) => {
-            for (const contract of taken) await inspectAt(trx, contract, 0, false);
-          }),
-      };
-    },
-  },
-];
-
-function contractRow(index: number, state: "followed" | "checking", dueAt: number | null) {
-  const unused = { name: null, reason: null, as_of: null, failures: 0, quarantines: 0, released_at: null };
-  const counted = { window_from: 0, window_logs: 0, created_at: NOW };
-  return { address: addressOf(index), type: "ERC721" as const, state, due_at: dueAt, ...unused, ...counted };
-}
-
-for (const [index, { kind, add, take }] of KINDS.entries()) {
-  describe(`jobs of the kind ${kind} (${index.toString()}) at which a process died`, () => {
-    const database = useTestDatabase();
-    /** Each process comes after the lease of the one before is over. */
-    let now: number;
-    const process = (holder: string, lone = new LoneRuns()) =>
-      take(database, { now: (now += 2 * LEASE), holder, lone });
-    const crash = async () => (await process(DEAD)).jobs;
-    const crashesOf = ({ jobs }: Taken) => jobs.map(({ crashes }) => crashes);
-
-    beforeEach(async () => {
-      now = NOW;
-      await addApp(database, APP);
-      await addWebhook(database, APP, NOW);
-    });
-
-    it("run alone after the first crash, and are jobs like any other when their work has ended", async () => {
-      await add(database, 2);
-      expect(await crash()).to.have.length(2);
-      const first = await process(newLeaseHolder());
-      expect(crashesOf(first)).to.deep.equal([1]);
-      await first.end();
-      const second = await process(newLeaseHolder());
-      // Which of the two comes first does not matter: the first one may be retried before the second.
-      expect([[1], [0]]).to.deep.include(crashesOf(second).slice(0, 1));
-    });
-
-    it("are put aside after three crashes alone, until the operator tries them again", async () => {
-      await add(database, 1);
-      for (const crashes of [0, 1, 2, 3]) expect(await crash()).to.have.nested.property("[0].crashes", crashes);
-      for (let looks = 0; looks < 3; looks++) {
-        now += DAY / 24;
-        expect((await process(newLeaseHolder())).jobs).to.deep.equal([]);
-      }
-      expect((await countParked(database.read))[kind]).to.equal(1);
-      const rows = await parkedOf(database.read, kind);
-      const id = rows[0]?.id ?? "";
-      expect(await database.write((trx) => retryParked(trx, kind, id))).to.equal(true);
-      expect(crashesOf(await process(newLeaseHolder()))).to.deep.equal([0]);
-      expect(await database.write((trx) => retryParked(trx, kind, id))).to.equal(false);
-    });
-
-    it("count nothing when a process stops, or is only slow", async () => {
-      await add(database, 2);
-      const stopped = await process(DEAD);
-      await stopped.giveBack();
-      const slow = await process(newLeaseHolder());
-      expect(crashesOf(slow)).to.deep.equal([0, 0]);
-      expect(crashesOf(await process(newLeaseHolder()))).to.deep.equal([0, 0]);
-    });
-
-    it("do not reach the limit as long as their work ends now and then: sixty processes die", async () => {
-      await add(database, 1);
-      for (let kills = 0; kills < 60; kills++) {
-        const taken = await process(kills % 3 === 2 ? newLeaseHolder() : DEAD);
-        expect(taken.jobs, kills.toString()).to.have.length(1);
-        if (kills % 3 !== 2) continue;
-        await taken.end();
-      }
-      expect((await countParked(database.read))[kind]).to.equal(0);
-    });
+function addDeliveries(database: Database, count: number): Promise<void> {
+  return database.write(async (trx) => {
+    for (let index = 0; index < count; index++) await enqueueTestEvent(trx, APP, NOW);
   });
 }
+
+async function takeDeliveries(
+  database: Database,
+  { now, ...by }: { now: number; holder: string; lone: LoneRuns },
+): Promise<Taken> {
+  const lease = { ...by, now, leaseUntil: now + LEASE, running: 0 };
+  const { taken } = await database.write((trx) => takeDueDeliveries(trx, lease));
+  const result = { responseStatus: 500, responseBody: null, error: "500", nextAt: 0 };
+  return {
+    jobs: taken.map(({ id, crashes }) => ({ id, crashes })),
+    end: () => database.write((trx) => recordTries(trx, [{ ...taken[0]!, result }], now)),
+    giveBack: () => database.write((trx) => putOffDeliveries(trx, taken, 0, null)),
+  };
+}
+
+describe("deliveries at which a process died", () => {
+  const database = useTestDatabase();
+  /** Each process comes after the lease of the one before is over. */
+  let now: number;
+  const process = (holder: string, lone = new LoneRuns()) =>
+    takeDeliveries(database, { now: (now += 2 * LEASE), holder, lone });
+  const crash = async () => (await process(DEAD)).jobs;
+  const crashesOf = ({ jobs }: Taken) => jobs.map(({ crashes }) => crashes);
+
+  beforeEach(async () => {
+    now = NOW;
+    await addApp(database, APP);
+    await addWebhook(database, APP, NOW);
+  });
+
+  it("run alone after the first crash, and are jobs like any other when their work has ended", async () => {
+    await addDeliveries(database, 2);
+    expect(await crash()).to.have.length(2);
+    const first = await process(newLeaseHolder());
+    expect(crashesOf(first)).to.deep.equal([1]);
+    await first.end();
+    const second = await process(newLeaseHolder());
+    // Which of the two comes first does not matter: the first one may be retried before the second.
+    expect([[1], [0]]).to.deep.include(crashesOf(second).slice(0, 1));
+  });
+
+  it("are put aside after three crashes alone, until the operator tries them again", async () => {
+    await addDeliveries(database, 1);
+    for (const crashes of [0, 1, 2, 3]) expect(await crash()).to.have.nested.property("[0].crashes", crashes);
+    for (let looks = 0; looks < 3; looks++) {
+      now += DAY / 24;
+      expect((await process(newLeaseHolder())).jobs).to.deep.equal([]);
+    }
+    expect((await countParked(database.read)).delivery).to.equal(1);
+    const rows = await parkedOf(database.read, "delivery");
+    const id = rows[0]?.id ?? "";
+    expect(await database.write((trx) => retryParked(trx, "delivery", id))).to.equal(true);
+    expect(crashesOf(await process(newLeaseHolder()))).to.deep.equal([0]);
+    expect(await database.write((trx) => retryParked(trx, "delivery", id))).to.equal(false);
+  });
+
+  it("count nothing when a process stops, or is only slow", async () => {
+    await addDeliveries(database, 2);
+    const stopped = await process(DEAD);
+    await stopped.giveBack();
+    const slow = await process(newLeaseHolder());
+    expect(crashesOf(slow)).to.deep.equal([0, 0]);
+    expect(crashesOf(await process(newLeaseHolder()))).to.deep.equal([0, 0]);
+  });
+
+  it("do not reach the limit as long as their work ends now and then: sixty processes die", async () => {
+    await addDeliveries(database, 1);
+    for (let kills = 0; kills < 60; kills++) {
+      const taken = await process(kills % 3 === 2 ? newLeaseHolder() : DEAD);
+      expect(taken.jobs, kills.toString()).to.have.length(1);
+      if (kills % 3 !== 2) continue;
+      await taken.end();
+    }
+    expect((await countParked(database.read)).delivery).to.equal(0);
+  });
+});
 
 describe("jobs that run alone", () => {
   let now: number;

@@ -26,7 +26,6 @@ import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/l
 import { listFollowedContracts, storedContents } from "../../../../api/store/listings/followed-contracts.ts";
 import { BUSY } from "../support/large-database.ts";
 import { NOW, type Tour } from "./tour.ts";
-import { taker } from "../../../support/taker.ts";
 
 const UNKNOWN = "tour-unknown";
 
@@ -45,7 +44,7 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
   await write((trx) => wantSearch(trx, { ...held, appId }, 0));
   await write((trx) => markUncertain(trx, [token], { block: 1, completeTo: 1 }));
   await uncertainOf(read, held, 10);
-  const take = { now: NOW, leaseUntil: NOW + 1_000, limit: 4, limitOfApp: 2, perMinute: 1_000 };
+  const take = { now: NOW, limit: 4, limitOfApp: 2, perMinute: 1_000 };
   const start = await write((trx) => startOfRead(trx));
   const confirmed = (await readMeta(read, "confirmed_block")) ?? "0";
   for (const again of [true, false]) {
@@ -54,7 +53,7 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
     // Once while the indexer catches up.
     const block = again ? (start.checkpoint + 1).toString() : confirmed;
     await write((trx) => writeMeta(trx, "confirmed_block", block));
-    const { taken: reads } = await write((trx) => takeReads(trx, { ...take, ...taker() }));
+    const reads = await write((trx) => takeReads(trx, take));
     const taken = reads.find((one) => one.owner === owner);
     if (taken === undefined) throw new Error("the read is due");
     if (again) await write((trx) => returnRead(trx, taken, 0, true));
@@ -77,14 +76,14 @@ async function quarantineAndRelease({ read, write }: Pick<Tour, "read" | "write"
   await write((trx) => countMoves(trx, new Map([[contract, 5]]), 1_000));
   await write((trx) => quarantine(trx, [contract], "flood", { asOf: 1_000, now: NOW }));
   const later = NOW + 60_000;
-  const take = (trx: Trx) => takeContracts(trx, { ...taker(), now: later, leaseUntil: later + 1, limit: 4 });
-  const [released] = (await write(take)).taken;
+  const take = (trx: Trx) => takeContracts(trx, { now: later, limit: 4 });
+  const [released] = await write(take);
   if (released === undefined) throw new Error("the quarantine is over");
-  await write((trx) => inspectAt(trx, released, later, true));
+  await write((trx) => inspectAt(trx, released, later));
   await write((trx) => recordInspection(trx, { ...released, due_at: later }, known, later));
   const follow = { appId: BUSY.app, quota: 10, now: NOW };
   await write((trx) => followContracts(trx, { ...follow, contracts: new Map([[UNKNOWN, null]]) }));
-  const [checking] = (await write(take)).taken;
+  const [checking] = await write(take);
   if (checking === undefined) throw new Error("the contract is to be asked");
   await write((trx) => recordInspection(trx, checking, null, later));
   await write((trx) => followContracts(trx, { ...follow, contracts: new Map([[UNKNOWN, known]]) }));
