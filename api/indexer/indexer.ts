@@ -14,7 +14,7 @@ import type { StoredReason } from "../domain/waiting-for.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { WorkLoop } from "../shared/work-loop.ts";
-import { newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
+import { isAnythingUnsettled, newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
 import { lockLedger } from "../store/db/sql.ts";
 import { deleteMeta, readContracts, readMeta, replaceMeta, writeMeta } from "../store/db/meta.ts";
 import { isOutage, parkRows, unparkAll } from "../store/db/parked-rows.ts";
@@ -23,7 +23,7 @@ import { rollback, rollbackStep } from "../store/ledger/rollback.ts";
 import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
 import { finalChanges, UnreadableRequest } from "../store/requests/requests.ts";
 import { IndexedContractsCache } from "../store/ledger/indexed-contracts.ts";
-import { Agreement, type Overruled } from "./agreement.ts";
+import { Agreement, type Contradicted } from "./agreement.ts";
 import { closeBatchesWithoutEffect, type Warned } from "./without-effect.ts";
 import { MissingCosts } from "./costs.ts";
 import { BlockRefused, BlockWriter, type BlockWriterDeps } from "./store-blocks.ts";
@@ -37,7 +37,7 @@ interface IndexerDeps extends BlockWriterDeps {
   pollInterval: number;
   metrics: Pick<Metrics, "requests" | "batchGas" | "reorg">;
   /** Absent: the node's logs are not checked against the receipts of their blocks. */
-  receipts?: ReceiptCheck | null;
+  receipts?: Pick<ReceiptCheck, "check" | "isProving"> | null;
   /** null: no lease. The checkpoint alone then keeps two writers apart. */
   lease: LeaseTimes | null;
 }
@@ -86,7 +86,14 @@ export class Indexer {
     const contracts = () => this.#contracts();
     this.#ahead = new ReadAhead(deps.client, contracts, deps.receipts);
     const indexed = () => this.#indexed.read(this.#deps.database.read);
-    this.#agreement = new Agreement({ database: this.#deps.database, client: deps.client, contracts, indexed });
+    const isProven = async () => (await deps.receipts?.isProving()) ?? false;
+    this.#agreement = new Agreement({
+      database: this.#deps.database,
+      client: deps.client,
+      contracts,
+      indexed,
+      isProven,
+    });
     this.#store = new BlockWriter(this.#deps);
     this.#loop = new WorkLoop({
       logger: deps.logger,
@@ -121,7 +128,7 @@ export class Indexer {
   async #telling<T>(step: () => Promise<T>): Promise<T> {
     try {
       const result = await step();
-      await this.#tell(this.#agreement.problem === null ? null : "nodes_disagree");
+      await this.#tell(await this.#waitsForNodes());
       return result;
     } catch (error) {
       if (isOutage(error)) throw error;
@@ -132,6 +139,21 @@ export class Indexer {
       });
       throw error;
     }
+  }
+
+  /** What is deep enough waits for the nodes, or a failure in it does: one node alone decides about no failure. */
+  async #waitsForNodes(): Promise<StoredReason | null> {
+    const { client, database, logger } = this.#deps;
+    if (client.nodes.count === 1) return null;
+    if (this.#agreement.problem !== null) return "nodes_disagree";
+    const confirmed = Number((await readMeta(database.read, "confirmed_block")) ?? -1);
+    if (!(await isAnythingUnsettled(database.read, confirmed))) return null;
+    if (this.#told !== "nodes_disagree")
+      logger.warn(
+        { condition: "node_down" satisfies Condition, block: confirmed },
+        "requests that failed on the chain wait for a second node: only one has their blocks",
+      );
+    return "nodes_disagree";
   }
 
   async #tell(reason: StoredReason | null, error?: unknown): Promise<void> {
@@ -163,10 +185,7 @@ export class Indexer {
 
   async #stepOfNode(): Promise<boolean> {
     const { number } = this.#deps.client.nodes;
-    if (number !== this.#node) {
-      this.#ahead.forget();
-      this.#agreement.nodeChanged();
-    }
+    if (number !== this.#node) this.#ahead.forget();
     this.#node = number;
     try {
       return await this.#step();
@@ -197,7 +216,8 @@ export class Indexer {
     this.#behindSince = this.#dividedSince = null;
     const final = head - confirmations + 1;
     const { agreed, verdict, more } = await this.#agreement.ofStored(checkpoint, final);
-    if (verdict.kind === "overruled") return this.#undo(checkpoint, agreed, verdict);
+    if (verdict.kind === "contradicted") return this.#undo(checkpoint, agreed, verdict);
+    if (verdict.kind === "unknown") return this.#rollBackTo(agreed, checkpoint).then(() => true);
     if (head > checkpoint) return this.#readOn({ checkpoint, head, final, agreed, next, more });
     await this.#confirm(checkpoint, Math.min(final, agreed));
     await this.#afterBlocks({ head, read: checkpoint, agreed });
@@ -237,7 +257,7 @@ export class Indexer {
       return true;
     }
     const verdict = isBehind || final <= checkpoint ? null : await this.#agreement.ofRead(range, final);
-    if (verdict?.kind === "overruled") return this.#refuse(verdict);
+    if (verdict?.kind === "contradicted") return this.#refuse(verdict);
     // Far behind the head nothing is kept to undo blocks, so blocks without agreement are not stored.
     if (verdict?.kind !== "agreed" && range.from < range.remember)
       throw new ChainUnavailable(this.#agreement.reason ?? "the nodes have not agreed yet");
@@ -249,7 +269,7 @@ export class Indexer {
       this.#ahead.forget();
       return stored === false || this.#refuse(stored);
     }
-    this.#agreement.stored(range.from);
+    this.#agreement.stored(range);
     await this.#afterBlocks({ head: range.head, read: range.to, agreed: confirmed });
     return range.to < head;
   }
@@ -258,19 +278,19 @@ export class Indexer {
    * Logs that do not fit what the database has may be a lie of this node: the others are asked at once.
    * @returns true: stored; false: the blocks must be read again; a verdict: most nodes say that they are wrong.
    */
-  async #stored(range: ReadBlocks, confirmed: number): Promise<boolean | Overruled> {
+  async #stored(range: ReadBlocks, confirmed: number): Promise<boolean | Contradicted> {
     try {
-      return await this.#store.store(range, confirmed);
+      return await this.#store.store(range, confirmed, this.#agreement.failuresUpTo);
     } catch (error) {
       if (this.#deps.client.nodes.count === 1 || error instanceof ChainUnavailable) throw error;
       const verdict = await this.#agreement.ofRead(range, range.to);
-      if (verdict.kind === "overruled") return verdict;
+      if (verdict.kind === "contradicted") return verdict;
       throw error;
     }
   }
 
   /** Most nodes say that stored blocks are wrong: they are undone, and read again from a node that agrees. */
-  async #undo(checkpoint: number, agreed: number, verdict: Overruled): Promise<boolean> {
+  async #undo(checkpoint: number, agreed: number, verdict: Contradicted): Promise<boolean> {
     const { logger } = this.#deps;
     const { block, nodes } = verdict;
     const condition: Condition = "nodes_disagree";
@@ -283,7 +303,7 @@ export class Indexer {
   }
 
   /** @throws NodeDisagrees when the node that is read was outvoted: the next one does the step again. */
-  #refuse({ block, nodes }: Overruled): boolean {
+  #refuse({ block, nodes }: Contradicted): boolean {
     const { client } = this.#deps;
     this.#ahead.forget();
     this.#refused = this.#refused.block === block ? { block, times: this.#refused.times + 1 } : { block, times: 1 };
@@ -301,9 +321,13 @@ export class Indexer {
   /** Settles what is deep enough, also without a new block: the nodes may have agreed only now, or CONFIRMATIONS was lowered. */
   async #confirm(checkpoint: number, final: number): Promise<void> {
     const { database, signals, now } = this.#deps;
+    const { failuresUpTo } = this.#agreement;
     const confirmed = Number((await readMeta(database.read, "confirmed_block")) ?? final);
-    if (confirmed >= final) return;
-    const settled = await database.write((trx) => confirmUpTo(trx, checkpoint, final, now()));
+    // A second node may have said the same of failures that have waited for it.
+    const waited = Math.min(confirmed, failuresUpTo);
+    if (confirmed >= final && !(await isAnythingUnsettled(database.read, waited))) return;
+    const upTo = Math.max(confirmed, final);
+    const settled = await database.write((trx) => confirmUpTo(trx, checkpoint, { upTo, failuresUpTo }, now()));
     this.#deps.metrics.requests(finalChanges(settled, now()));
     signals.deliveries.notify();
   }

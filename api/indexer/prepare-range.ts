@@ -13,7 +13,6 @@ import type { TokenMove } from "../domain/token.ts";
 import { walletApps } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
-import type { NewBlockRow } from "../store/db/schema.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { ChainEdit } from "../store/ledger/chain-edits.ts";
 import { followsAt, type IndexedContracts } from "../store/ledger/indexed-contracts.ts";
@@ -32,7 +31,6 @@ import {
   readTouched,
   unmovedAmong,
 } from "./foreign-moves.ts";
-import { digestAt } from "./log-digests.ts";
 import { byPosition, type ChainRange } from "./read-range.ts";
 
 /**
@@ -83,7 +81,7 @@ export async function prepareRange(
   deps: PrepareDeps,
   indexed: IndexedContracts,
   read: ChainRange,
-  bounds: { from: number; to: number; confirmed: number; remember: number },
+  bounds: { from: number; to: number; confirmed: number; failuresUpTo: number; remember: number },
 ): Promise<PreparedRange> {
   const { database } = deps;
   const apps = await walletApps(database.read, partiesAmong(read));
@@ -115,7 +113,6 @@ export async function prepareRange(
         hash: header.hash,
         parent_hash: header.parentHash,
         timestamp: header.timestamp * 1000,
-        ...digestsAt(read, header.number, indexed),
       })),
     batches,
     unknownTransaction: await firstOfLanes(deps, read, unknown),
@@ -137,17 +134,6 @@ async function firstOfLanes(
   const hash = hashes.length === 0 ? null : await deps.ofLanes(hashes);
   const event = relay.find(({ transactionHash }) => transactionHash === hash);
   return hash === null || event === undefined ? null : { hash, blockNumber: event.blockNumber };
-}
-
-/** What other nodes must say about the block's logs. Nothing with one node. */
-function digestsAt(
-  { digests }: ChainRange,
-  block: number,
-  { foreignVersion }: IndexedContracts,
-): Pick<NewBlockRow, "own_logs" | "foreign_logs"> {
-  if (digests === null) return {};
-  const { own, foreign } = digestAt(digests, block);
-  return { own_logs: own, foreign_logs: foreign === null ? null : `${foreignVersion.toString()}:${foreign}` };
 }
 
 type Entry = BlockRange["moves"][number];

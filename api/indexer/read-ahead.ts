@@ -29,11 +29,15 @@ interface Wanted extends Pick<ReadBlocks, "from" | "head" | "remember" | "indexe
 export class ReadAhead {
   readonly #client: ChainClient;
   readonly #contracts: () => Promise<ContractAddresses>;
-  readonly #receipts: ReceiptCheck | null;
+  readonly #receipts: Pick<ReceiptCheck, "check"> | null;
   #next: { wanted: Wanted; blocks: Promise<ReadBlocks> } | null = null;
 
   /** @param contracts reads them anew: another process may have added a factory, and used it in a block of the next range. */
-  constructor(client: ChainClient, contracts: () => Promise<ContractAddresses>, receipts: ReceiptCheck | null = null) {
+  constructor(
+    client: ChainClient,
+    contracts: () => Promise<ContractAddresses>,
+    receipts: Pick<ReceiptCheck, "check"> | null = null,
+  ) {
     this.#client = client;
     this.#contracts = contracts;
     this.#receipts = receipts;

@@ -16,8 +16,8 @@ import { type LogRequest, queryLogs, RangeTooLarge, type RawLog } from "../chain
 import type { TokenMove } from "../domain/token.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
 import type { IndexedContracts } from "../store/ledger/indexed-contracts.ts";
-import { digestLogs, type LogDigests } from "./log-digests.ts";
 import type { ReceiptCheck } from "./receipt-check.ts";
+import { digestLogs, type LogDigests } from "./unproven-logs.ts";
 
 /** Largest answer to a query for logs of foreign contracts, in bytes. A contract that exceeds it alone floods. */
 const FOREIGN_BYTES = 16 * 1_048_576;
@@ -45,8 +45,8 @@ export interface ChainRange {
   foreign: RawLog[];
   /** Foreign contracts whose logs were not read, because there are too many. */
   flooding: Set<string>;
-  /** What other nodes must say about these blocks. Null: there is no other. */
-  digests: LogDigests | null;
+  /** What other nodes must say about the logs of these blocks. Null: receipts prove them, or there is no other node. */
+  unproven: LogDigests | null;
 }
 
 /**
@@ -76,7 +76,7 @@ export async function readRange(
       );
     }
   }
-  await receipts?.check({ ...range, headers, logs, contracts, indexed, fresh, flooding });
+  const isProven = await receipts?.check({ ...range, headers, logs, contracts, indexed, fresh, flooding });
   // Not all at once: the thread may have its turn at writing meanwhile.
   const moves = (await mapInSlices(tokens, decodeMoves)).flat();
   return {
@@ -90,8 +90,10 @@ export async function readRange(
     changes: tokens.flatMap((log) => decodeCollectionEvent(log) ?? []).sort(byPosition),
     foreign: foreign.sort(byPosition),
     flooding,
-    digests:
-      client.nodes.count === 1 ? null : await digestLogs([...own, ...tokens], flooding.size > 0 ? null : foreign),
+    unproven:
+      isProven === true || client.nodes.count === 1
+        ? null
+        : await digestLogs([...own, ...tokens], flooding.size > 0 ? null : foreign),
   };
 }
 

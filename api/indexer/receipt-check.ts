@@ -92,30 +92,38 @@ export class ReceiptCheck {
     this.#deps = deps;
   }
 
-  /** @throws ReceiptsDiffer, ReceiptsUnproven, ChainUnavailable, RpcError */
-  async check(read: ReadLogs): Promise<void> {
-    if (this.#offUntil > performance.now()) return;
+  /** Whether the logs of all blocks that were stored lately are proven. */
+  async isProving(): Promise<boolean> {
+    return (await this.#wasEverProven()) && (await readMeta(this.#deps.database.read, "receipts_unproven")) === null;
+  }
+
+  /** @returns whether all of the logs are proven. @throws ReceiptsDiffer, ReceiptsUnproven, ChainUnavailable, RpcError */
+  async check(read: ReadLogs): Promise<boolean> {
+    if (this.#offUntil > performance.now()) return false;
     const { client, logger } = this.#deps;
     const { number } = client.nodes;
-    let proven: number | null;
+    let found: { last: number | null; isWhole: boolean };
     try {
-      proven = await this.#check(read);
+      found = await this.#check(read);
     } catch (error) {
       if (error instanceof Differs) this.#refuse(error);
       throw error;
     }
-    if (proven !== null) await this.#remember(proven);
-    if (!this.#differing.delete(number)) return;
-    logger.info({ node: number }, "the answers of the node no longer contradict the receipts");
-    this.#report();
+    if (found.last !== null) await this.#remember(found.last);
+    if (this.#differing.delete(number)) {
+      logger.info({ node: number }, "the answers of the node no longer contradict the receipts");
+      this.#report();
+    }
+    return found.isWhole;
   }
 
-  /** @returns the last block with logs that was proven; null: none. */
-  async #check(read: ReadLogs): Promise<number | null> {
+  /** @returns `last`: the last block with logs that was proven. `isWhole`: whether all blocks are. */
+  async #check(read: ReadLogs): Promise<{ last: number | null; isWhole: boolean }> {
     const wanted = wantedLogs(read);
     const byBlock = Map.groupBy(read.logs.filter(wanted.has), (log) => log.blockNumber);
     const slices = new Slices();
-    let proven: number | null = null;
+    let last: number | null = null;
+    let isWhole = true;
     let parent: ProvenHeader | null = null;
     for (let first = read.from; first <= read.to; first += HEADERS) {
       const numbers = Array.from({ length: Math.min(HEADERS, read.to - first + 1) }, (_, index) => first + index);
@@ -130,16 +138,17 @@ export class ReceiptCheck {
           parent = header;
           const logs = byBlock.get(number) ?? [];
           if (logs.length > 0 || wanted.mayBeIn(header.logsBloom))
-            proven = (await this.#compare(header, answer, logs, wanted.has)) ? number : proven;
+            last = (await this.#compare(header, answer, logs, wanted.has)) ? number : last;
         } catch (error) {
           if (!(error instanceof Unprovable)) throw error;
           await this.#goesOn(error);
-          if (this.#offUntil > performance.now()) return proven;
+          if (this.#offUntil > performance.now()) return { last, isWhole: false };
+          isWhole = false;
           parent = null;
         }
       }
     }
-    return proven;
+    return { last, isWhole };
   }
 
   /** The blocks as the node shows them. Those whose headers were read already are not asked for again. */

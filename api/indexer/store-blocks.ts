@@ -74,10 +74,10 @@ export class BlockWriter {
   }
 
   /**
-   * @param confirmed the newest final block.
+   * @param confirmed the newest final block. @param failuresUpTo failures in later blocks wait for a second node. Default: none waits.
    * @returns false when the blocks that are not stored yet must be read again.
    */
-  async store(blocks: ReadBlocks, confirmed: number): Promise<boolean> {
+  async store(blocks: ReadBlocks, confirmed: number, failuresUpTo = Infinity): Promise<boolean> {
     const { signals, contracts } = this.#deps;
     let { indexed } = blocks;
     let unread = false;
@@ -87,7 +87,7 @@ export class BlockWriter {
       const [whole, left] = cut(rest, this.#oneByOne ? 1 : this.#size.value);
       const slice = await this.#withoutFlooding(whole);
       rest = left === null ? null : { ...left, read: without(left.read, slice.read.flooding) };
-      const range = await this.#prepare(slice, { ...blocks, indexed }, confirmed);
+      const range = await this.#prepare(slice, { ...blocks, indexed }, { confirmed, failuresUpTo });
       crashPoint("indexer:read");
       const facts = {
         relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay,
@@ -184,7 +184,7 @@ export class BlockWriter {
   #prepare(
     { from, to, read }: Slice,
     { head, remember, indexed }: ReadBlocks,
-    confirmed: number,
+    final: { confirmed: number; failuresUpTo: number },
   ): Promise<PreparedRange> {
     const { database, client, contracts, foreignCallGas } = this.#deps;
     const readAt = (queries: HoldingQuery[], block: number | string, abort: AbortSignal) =>
@@ -210,7 +210,7 @@ export class BlockWriter {
       },
       indexed,
       read,
-      { from, to, confirmed, remember },
+      { from, to, ...final, remember },
     );
   }
 

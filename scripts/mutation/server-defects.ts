@@ -256,8 +256,8 @@ export const SERVER_DEFECTS: readonly Defect[] = [
     name: "lying-node-believed",
     promise: "Nothing becomes final while the nodes disagree about its block.",
     file: "api/indexer/agreement.ts",
-    find: "} else if (block === null) same.push(node);",
-    replace: "} else if (block !== -1) same.push(node);",
+    find: "largest.nodes.length * 2 <= of",
+    replace: "largest.nodes.length * 2 < of",
     tests: ["test/api/indexer/agreement.test.ts"],
   },
   {

@@ -125,7 +125,7 @@ export class Replay {
         },
         indexed,
         read,
-        { from, to, confirmed: 0, remember },
+        { from, to, confirmed: 0, failuresUpTo: 0, remember },
       );
       const stored = await this.#scratch.apply({ ...range, batches: [], cancelled: [], foreignHoldings: [] });
       if (!stored) throw new OperatorError(REORG);

@@ -32,6 +32,7 @@ import * as tablesOfRoles from "./migrations/0024-v0.4.0-tables-of-roles.ts";
 import * as finalBlocks from "./migrations/0025-v0.4.0-final-blocks.ts";
 import * as withoutVerifications from "./migrations/0026-v0.4.0-without-verifications.ts";
 import * as reasons from "./migrations/0027-v0.4.0-reasons.ts";
+import * as withoutDigests from "./migrations/0028-v0.4.0-without-digests.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -67,6 +68,7 @@ export const MIGRATIONS: Migrations = {
   "0025-v0.4.0-final-blocks": finalBlocks,
   "0026-v0.4.0-without-verifications": withoutVerifications,
   "0027-v0.4.0-reasons": reasons,
+  "0028-v0.4.0-without-digests": withoutDigests,
 };
 
 /** The migration after which processes of some roles are in a table of their own. */

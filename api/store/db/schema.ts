@@ -1,4 +1,4 @@
-import type { ColumnType, Generated, Insertable, Selectable } from "kysely";
+import type { Generated, Insertable, Selectable } from "kysely";
 
 import type { CollectionStorage, CollectionType, Hosting } from "../../domain/command.ts";
 import type { ParkedKind } from "../../domain/conditions.ts";
@@ -230,10 +230,6 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     hash: string;
     parent_hash: string;
     timestamp: number;
-    /** Digest of its logs of the service's contracts; empty: there are none. null: it is not known, as with a single node. */
-    own_logs: Digest;
-    /** The same of the followed contracts: `foreign_version` when they were read, a colon, and the digest. */
-    foreign_logs: Digest;
   };
 
   collections: {
@@ -428,15 +424,12 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
   };
 }
 
-type Digest = ColumnType<string | null, string | null | undefined, never>;
-
 export type WalletRow = Selectable<Tables["wallets"]>;
 export type RequestRow = Selectable<Tables["requests"]>;
 export type LaneRow = Selectable<Tables["lanes"]>;
 export type BatchRow = Selectable<Tables["batches"]>;
 export type AttemptRow = Selectable<Tables["attempts"]>;
 export type BlockRow = Selectable<Tables["blocks"]>;
-export type NewBlockRow = Insertable<Tables["blocks"]>;
 export type CollectionRow = Selectable<Tables["collections"]>;
 export type NftRow = Selectable<Tables["nfts"]>;
 export type HoldingRow = Selectable<Tables["holdings"]>;

@@ -4,7 +4,7 @@ import type { CollectionKind, CollectionType } from "../../domain/command.ts";
 import type { Cost } from "../../domain/cost-shares.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import { checkpointOf, readMeta, replaceMeta, writeMeta } from "../db/meta.ts";
-import type { NewBlockRow } from "../db/schema.ts";
+import type { BlockRow } from "../db/schema.ts";
 import { lockCollections, rowSet, type Trx } from "../db/sql.ts";
 import { insertCollections } from "../listings/collections.ts";
 import type { HoldingKey } from "../../domain/token.ts";
@@ -30,7 +30,7 @@ export interface BlockRange {
   /** Hash of the block before the range. The range is refused if the stored block has another hash. */
   parentHash: string;
   /** Headers to keep, for detecting a reorg. */
-  blocks: NewBlockRow[];
+  blocks: BlockRow[];
   /** The service's own transactions, in the order of the chain. */
   batches: {
     batchId: number;
@@ -57,6 +57,8 @@ export interface BlockRange {
   wallets: Set<string>;
   /** Newest block that is deep enough to be final. */
   confirmed: number;
+  /** Failures in later blocks wait for a second node. */
+  failuresUpTo: number;
   /** Headers below this block are deleted. */
   forgetBlocksBefore: number;
 }
@@ -146,7 +148,7 @@ async function confirm(trx: Trx, range: BlockRange, now: number): Promise<Decide
   const hasOutcomes = range.batches.length + range.cancelled.length > 0;
   if (!hasOutcomes && (await readMeta(trx, "confirmed_block")) === confirmed) return [];
   await writeMeta(trx, "confirmed_block", confirmed);
-  return settleConfirmed(trx, range.confirmed, now);
+  return settleConfirmed(trx, { upTo: range.confirmed, failuresUpTo: range.failuresUpTo }, now);
 }
 
 /** Stores the outcomes of a batch's calls. A final request is corrected; the others settle once they are deep enough. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { readMeta } from "../db/meta.ts";
-import type { BlockRow, NewBlockRow } from "../db/schema.ts";
+import type { BlockRow } from "../db/schema.ts";
 import { type Db, rowSet, type Trx } from "../db/sql.ts";
 
 export async function storedBlock(db: Db, number: number): Promise<BlockRow | undefined> {
@@ -19,38 +19,13 @@ export async function newestBlocks(db: Db, limit: number, below: number): Promis
     .execute();
 }
 
-/** Stored headers of a range, oldest first. */
-export async function blocksBetween(db: Db, from: number, to: number): Promise<BlockRow[]> {
-  return db
-    .selectFrom("blocks")
-    .selectAll()
-    .where("number", ">=", from)
-    .where("number", "<=", to)
-    .orderBy("number")
-    .execute();
-}
-
 /** Stores the headers of new blocks, and forgets those that no reorg can reach. */
-export async function rememberBlocks(trx: Trx, blocks: NewBlockRow[], forgetBefore: number): Promise<void> {
+export async function rememberBlocks(trx: Trx, blocks: BlockRow[], forgetBefore: number): Promise<void> {
   if (blocks.length > 0) {
-    const columns = {
-      number: "integer",
-      hash: "text",
-      parent_hash: "text",
-      timestamp: "integer",
-      own_logs: "text",
-      foreign_logs: "text",
-    } as const;
-    const rows = blocks.map((block) => ({
-      ...block,
-      own_logs: block.own_logs ?? null,
-      foreign_logs: block.foreign_logs ?? null,
-    }));
+    const columns = { number: "integer", hash: "text", parent_hash: "text", timestamp: "integer" } as const;
     await sql`
-      insert into blocks (number, hash, parent_hash, timestamp, own_logs, foreign_logs)
-      select number, hash, parent_hash, timestamp, own_logs, foreign_logs from ${rowSet(trx, columns, rows)} as input`.execute(
-      trx,
-    );
+      insert into blocks (number, hash, parent_hash, timestamp)
+      select number, hash, parent_hash, timestamp from ${rowSet(trx, columns, blocks)} as input`.execute(trx);
   }
   await trx.deleteFrom("blocks").where("number", "<", forgetBefore).execute();
 }
@@ -68,5 +43,12 @@ export async function isAnythingUndecided(db: Db): Promise<boolean> {
   const { rows } = await sql<{ found: number }>`
     select 1 as found where exists (select 1 from requests where outcome is not null)
                          or exists (select 1 from batches where status = 'open')`.execute(db);
+  return rows.length > 0;
+}
+
+/** Whether an outcome in the blocks up to this one is not settled: a failure that waits for a second node. */
+export async function isAnythingUnsettled(db: Db, upTo: number): Promise<boolean> {
+  const { rows } = await sql<{ found: number }>`
+    select 1 as found from requests where outcome is not null and block_number <= ${upTo} limit 1`.execute(db);
   return rows.length > 0;
 }

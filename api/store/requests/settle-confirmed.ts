@@ -40,23 +40,34 @@ export async function correctFinal(
   await enqueueEvents(trx, [{ request: { ...current, ...moved }, type: "corrected", errorCode }], now);
 }
 
+/** Up to which blocks everything is final. Of several nodes, one alone decides about no failure: those of later blocks wait. */
+export interface Confirmed {
+  upTo: number;
+  failuresUpTo: number;
+}
+
 /**
- * Finalises everything up to block `confirmed`: settles requests, with their events, and lists new collections.
+ * Finalises everything up to a block: settles requests, with their events, and lists new collections.
  * @returns the requests that became final.
  */
-export async function settleConfirmed(trx: Trx, confirmed: number, now: number): Promise<DecidedRequest[]> {
+export async function settleConfirmed(
+  trx: Trx,
+  { upTo, failuresUpTo }: Confirmed,
+  now: number,
+): Promise<DecidedRequest[]> {
   const due = await trx
     .selectFrom("requests")
     .selectAll()
     .where("outcome", "is not", null)
-    .where("block_number", "<=", confirmed)
+    .where("block_number", "<=", upTo)
     .orderBy("block_number")
     .orderBy("seq")
     .execute();
   const settled = due.flatMap((row) => {
     const request = toRequest(row);
     const { outcome } = request;
-    return outcome === null ? [] : [{ request, outcome }];
+    if (outcome === null || (!outcome.ok && (row.block_number ?? 0) > failuresUpTo)) return [];
+    return [{ request, outcome }];
   });
   const final = await settle(trx, settled, now);
   await noteDelegated(trx, walletsThatRan(final));
@@ -64,7 +75,7 @@ export async function settleConfirmed(trx: Trx, confirmed: number, now: number):
     .updateTable("collections")
     .set({ listed: 1 })
     .where("listed", "=", sql.lit(0))
-    .where("block_number", "<=", confirmed)
+    .where("block_number", "<=", upTo)
     .returning(["address", "app_id"])
     .execute();
   const counters = new CounterDeltas();
@@ -95,11 +106,11 @@ function walletsThatRan(final: readonly DecidedRequest[]): string[] {
 export async function confirmUpTo(
   trx: Trx,
   checkpoint: number,
-  confirmed: number,
+  confirmed: Confirmed,
   now: number,
 ): Promise<DecidedRequest[]> {
   await lockLedger(trx);
   if ((await readMeta(trx, "checkpoint")) !== checkpoint.toString()) return [];
-  await writeMeta(trx, "confirmed_block", confirmed.toString());
+  await writeMeta(trx, "confirmed_block", confirmed.upTo.toString());
   return settleConfirmed(trx, confirmed, now);
 }

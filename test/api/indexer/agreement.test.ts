@@ -4,23 +4,28 @@ import { ChainClient } from "../../../api/chain/client.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
 import type { Indexer } from "../../../api/indexer/indexer.ts";
 import { type MetaKey, readMeta, writeMeta } from "../../../api/store/db/meta.ts";
-import { storedBlock } from "../../../api/store/ledger/blocks.ts";
-import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
-import { startAtBlock } from "../support/blocks.ts";
+import { rememberBlocks, storedBlock } from "../../../api/store/ledger/blocks.ts";
+import type { TestDatabase } from "../../support/database.ts";
+import { apply, batchOf, minedBatch, startAtBlock } from "../support/blocks.ts";
 import { follow } from "../support/follow.ts";
-import { addApp, hashOf, randomContracts } from "../support/rows.ts";
+import { openLedger } from "../support/ledger.ts";
+import { addRequest, APP, hashOf, randomContracts, requestRow } from "../support/rows.ts";
 import { createIndexer, FakeChain } from "./support/fake-chain.ts";
 
 const CONFIRMATIONS = 3;
+/** Receipts prove all logs, so only hashes are compared. */
+const PROVEN = { check: () => Promise.resolve(true), isProving: () => Promise.resolve(true) };
 
 describe("Agreement", () => {
   let database: TestDatabase;
   let branches: FakeChain[] = [];
   let nodes: Nodes | null = null;
+  let undone: number[] = [];
   const contracts = randomContracts();
 
   beforeEach(async () => {
-    database = await openTestDatabase();
+    undone = [];
+    database = await openLedger();
     await startAtBlock(database, 0);
   });
   afterEach(async () => {
@@ -35,14 +40,16 @@ describe("Agreement", () => {
     branches.push(branch);
     return branch;
   };
-  const open = (): { indexer: Indexer; nodes: Nodes } => {
+  const open = (receipts: typeof PROVEN | null = null): { indexer: Indexer; nodes: Nodes } => {
     const nothing = () => undefined;
+    nodes?.stop();
     nodes = new Nodes(
       branches.map(({ fake }) => fake.url),
       { readOnly: [], floor: () => meta("checkpoint"), logger: { warn: nothing, info: nothing } },
     );
     const client = new ChainClient(nodes, { blocks: 1_000, addresses: 100, topicsAbove: 100 });
-    return { indexer: createIndexer(database, client, { contracts, confirmations: CONFIRMATIONS }), nodes };
+    const options = { contracts, confirmations: CONFIRMATIONS, reorg: (blocks: number) => undone.push(blocks) };
+    return { indexer: createIndexer(database, client, receipts === null ? options : { ...options, receipts }), nodes };
   };
   const meta = async (key: MetaKey) => Number(await readMeta(database.read, key));
   /** As often as a service would have done after some time. */
@@ -78,7 +85,7 @@ describe("Agreement", () => {
     it("goes on without the first", async () => {
       const [first, second, third] = [await nodeOf(60), await nodeOf(60), await nodeOf(60)];
       // A contract of others.
-      const floods = await follow(database, { app: await addApp(database) });
+      const floods = await follow(database, { app: APP });
       const { indexer, nodes } = open();
       await steps(indexer);
       third.floods = floods;
@@ -91,13 +98,121 @@ describe("Agreement", () => {
     });
   });
 
+  const kill = (node: FakeChain, isDead = true) => {
+    node.fake.raw = isDead ? (_calls, response) => response.destroy() : null;
+  };
+
+  describe("given two nodes that have different blocks", () => {
+    it("makes none of these final until they agree, also while one of them is dead", async () => {
+      const [first, second] = [await nodeOf(60), await nodeOf(60)];
+      const { indexer, nodes } = open(PROVEN);
+      await steps(indexer);
+      second.fork = 62;
+      first.head = second.head = 90;
+      await steps(indexer);
+      expect(await meta("confirmed_block")).to.equal(58);
+      kill(second);
+      await nodes.examine();
+      await steps(indexer);
+      expect(await meta("confirmed_block")).to.equal(58);
+      kill(second, false);
+      second.fork = Infinity;
+      await nodes.examine();
+      await steps(indexer);
+      expect(await meta("confirmed_block")).to.equal(88);
+    });
+  });
+
+  describe("given two nodes, of which only the first has a block with a success and a failure", () => {
+    const FAILED = { ok: false, errorCode: "execution_reverted", errors: null } as const;
+    let success = "";
+    let failure = "";
+    let second: FakeChain;
+    let indexer: Indexer;
+    let choice: Nodes;
+
+    beforeEach(async () => {
+      const first = await nodeOf(60);
+      second = await nodeOf(60);
+      ({ indexer, nodes: choice } = open(PROVEN));
+      await steps(indexer);
+      const command = { kind: "announce-metadata", collection: "0x", tokenId: null } as const;
+      [success, failure] = [(await addRequest(database, command)).id, (await addRequest(database, command)).id];
+      const sent = await batchOf(database, [success, failure]);
+      const mined = minedBatch(sent, 61, ({ id }) =>
+        id === failure ? FAILED : { ok: true, collection: null, tokenId: null },
+      );
+      await apply(database, { block: 61, confirmed: 58, batches: [mined] });
+      first.head = 90;
+    });
+    const statuses = async () => [
+      (await requestRow(database, success)).status,
+      (await requestRow(database, failure)).status,
+    ];
+
+    it("settles the success; the failure waits until the second node answers", async () => {
+      kill(second);
+      await choice.examine();
+      await steps(indexer);
+      expect(await meta("confirmed_block")).to.equal(88);
+      expect(await statuses()).to.deep.equal(["completed", "processing"]);
+      second.head = 90;
+      kill(second, false);
+      await choice.examine();
+      await steps(indexer);
+      expect(await statuses()).to.deep.equal(["completed", "failed"]);
+    });
+
+    it("settles the failure as soon as the second node has its block, however far it is behind the first", async () => {
+      await steps(indexer);
+      expect(await statuses()).to.deep.equal(["completed", "processing"]);
+      second.head = 61;
+      await choice.examine();
+      await steps(indexer);
+      expect(await meta("confirmed_block")).to.equal(88);
+      expect(await statuses()).to.deep.equal(["completed", "failed"]);
+    });
+  });
+
+  describe("given nodes whose logs nothing proves", () => {
+    it("undoes what it read of a node that tells the truth again before the block is final", async () => {
+      const [first, second, third] = [await nodeOf(60), await nodeOf(60), await nodeOf(60)];
+      const { indexer } = open();
+      await steps(indexer);
+      for (const { logs } of [second, third]) logs.set(61, contracts.relay);
+      for (const branch of branches) branch.head = 62;
+      await steps(indexer, 2);
+      expect(await meta("checkpoint")).to.equal(62);
+      first.logs.set(61, contracts.relay);
+      for (const branch of branches) branch.head = 90;
+      await steps(indexer);
+      expect(undone).to.deep.equal([32]);
+      expect(await meta("confirmed_block")).to.equal(88);
+    });
+
+    it("reads blocks that are not final again after a restart, because nobody knows which logs were read", async () => {
+      const both = [await nodeOf(60), await nodeOf(60)];
+      await steps(open().indexer);
+      for (const branch of both) branch.head = 62;
+      await steps(open().indexer, 1);
+      expect([await meta("checkpoint"), undone]).to.deep.equal([58, [2]]);
+      await steps(open(PROVEN).indexer);
+      expect([await meta("checkpoint"), undone]).to.deep.equal([62, [2]]);
+    });
+  });
+
   describe("given the nodes agree again when far more blocks are stored than may be ahead", () => {
     it("goes on", async () => {
       const stored = 60_000;
       for (const node of [await nodeOf(stored), await nodeOf(stored)]) node.head = stored + 50;
       await database.write((trx) => writeMeta(trx, "checkpoint", stored.toString()));
       await database.write((trx) => writeMeta(trx, "confirmed_block", "0"));
-      await steps(open().indexer, 5);
+      const headers = [1_000, 2_000, 3_000, 4_000, 5_000, stored].map((number) => ({
+        number,
+        ...{ hash: hashOf(`main ${number.toString()}`), parent_hash: hashOf("parent"), timestamp: 1 },
+      }));
+      await database.write((trx) => rememberBlocks(trx, headers, 0));
+      await steps(open(PROVEN).indexer, 5);
       expect(await meta("confirmed_block")).to.equal(5_000);
     });
   });

@@ -83,7 +83,7 @@ async function blockOf(
   };
   const read = {
     headers: new Map([[number, header]]),
-    ...{ relay: [], created: [], changes: [], foreign, flooding: new Set<string>(), digests: null },
+    ...{ relay: [], created: [], changes: [], foreign, flooding: new Set<string>(), unproven: null },
     moves: moves.map((move, logIndex): TokenMove => {
       const place = { blockNumber: number, logIndex, subIndex: 0, transactionHash: hashOf("t") };
       return { contract, quantity: "1", ...move, ...place };

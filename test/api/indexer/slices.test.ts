@@ -27,7 +27,7 @@ function rangeOf(blocks: readonly number[]): ChainRange {
     changes: [],
     foreign: [],
     flooding: new Set(["flood"]),
-    digests: null,
+    unproven: null,
   };
 }
 

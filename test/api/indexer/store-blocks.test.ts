@@ -40,7 +40,7 @@ function blocksWithMoves(): ReadBlocks {
     changes: [],
     foreign: [],
     flooding: new Set<string>(),
-    digests: null,
+    unproven: null,
   };
   const indexed = { collections: new Map(), foreign: new Map(), foreignVersion: 0 };
   return { from: 1, to: LAST, head: LAST, remember: 0, read, indexed };

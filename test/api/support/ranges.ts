@@ -26,6 +26,7 @@ export function rangeOf({ block, fork = "main", ...fields }: RangeFields): Block
     foreignHoldings: [],
     wallets: new Set(),
     confirmed: 0,
+    failuresUpTo: Infinity,
     forgetBlocksBefore: 0,
     ...fields,
   };

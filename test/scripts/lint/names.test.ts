@@ -18,7 +18,6 @@ const BANNED: Record<string, Banned> = {
     instead: "stored, answered, known",
     except: [
       "api/chain/node-budget.ts",
-      "api/indexer/agreement.ts",
       "api/indexer/costs.ts",
       "api/indexer/indexer.ts",
       "api/relayer/lane.ts",
@@ -38,10 +37,10 @@ const BANNED: Record<string, Banned> = {
       "api/indexer/costs.ts",
     ],
   },
-  overrule: { instead: "differ", except: ["api/indexer/agreement.ts", "api/indexer/indexer.ts"] },
+  overrule: { instead: "differ", except: [] },
   dispute: {
     instead: "differ",
-    except: ["api/chain/chain-node.ts", "api/chain/node-health.ts", "api/chain/nodes.ts", "api/indexer/agreement.ts"],
+    except: ["api/chain/chain-node.ts", "api/chain/node-health.ts", "api/chain/nodes.ts"],
   },
   poison: { instead: "parked", except: [] },
   suspect: { instead: "parked, or the name of the fault", except: ["api/chain/chain-node.ts"] },

@@ -4,6 +4,7 @@ import pino from "pino";
 import type { ChainClient } from "../../../../api/chain/client.ts";
 import type { ContractAddresses } from "../../../../api/chain/contracts.ts";
 import { Indexer } from "../../../../api/indexer/indexer.ts";
+import type { ReceiptCheck } from "../../../../api/indexer/receipt-check.ts";
 import { createSignals } from "../../../../api/shared/signal.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../../support/fake-rpc.ts";
@@ -81,11 +82,20 @@ function hex(number: number): string {
   return `0x${number.toString(16)}`;
 }
 
+interface FakeIndexer {
+  contracts: ContractAddresses;
+  confirmations: number;
+  /** Absent: nothing is proven. */
+  receipts?: Pick<ReceiptCheck, "check" | "isProving">;
+  /** Called with the number of blocks that were undone. */
+  reorg?: (blocks: number) => void;
+}
+
 /** An indexer that works only when a test calls `step`. */
 export function createIndexer(
   database: Database,
   client: ChainClient,
-  { contracts, confirmations }: { contracts: ContractAddresses; confirmations: number },
+  { contracts, confirmations, receipts, reorg }: FakeIndexer,
 ): Indexer {
   const nothing = () => undefined;
   return new Indexer({
@@ -99,7 +109,8 @@ export function createIndexer(
     now: () => 1_000,
     foreignCallGas: 1,
     maxForeignMoves: 1_000,
-    metrics: { requests: nothing, batchGas: nothing, reorg: nothing },
+    metrics: { requests: nothing, batchGas: nothing, reorg: reorg ?? nothing },
     lease: null,
+    receipts: receipts ?? null,
   });
 }

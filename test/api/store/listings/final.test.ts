@@ -28,7 +28,7 @@ describe("whether items of lists are final", () => {
     expect(await apply(database, { block: number, moves, confirmed, wallets: new Set([alice, bob]) })).to.equal(true);
   }
   const confirm = (checkpoint: number, confirmed: number) =>
-    database.write((trx) => confirmUpTo(trx, checkpoint, confirmed, 1));
+    database.write((trx) => confirmUpTo(trx, checkpoint, { upTo: confirmed, failuresUpTo: confirmed }, 1));
 
   async function shown(contract: string) {
     const { read } = database;
