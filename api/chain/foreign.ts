@@ -1,6 +1,7 @@
 import { zeroPadValue } from "ethers";
 
 import type { Burn, CollectionType } from "../domain/command.ts";
+import type { KnownContract } from "../domain/followed-contract.ts";
 import { forEachAtOnce } from "../shared/at-once.ts";
 import { abi } from "./abi.ts";
 import { boolOf, type CallAnswer, stringOf, wordOf } from "./call-results.ts";
@@ -14,12 +15,6 @@ import { delegateOf } from "./reads.ts";
 import type { RpcResult } from "./rpc.ts";
 import { cleanText, hex } from "./values.ts";
 
-/** What a token contract says about itself. */
-export interface InspectedContract {
-  type: CollectionType;
-  name: string | null;
-}
-
 /**
  * Copies that a wallet holds. Null: an ERC-721 token that does not exist. `failed`: the contract did not answer within the
  * limits. Undefined: the node could not tell.
@@ -32,7 +27,7 @@ export interface ForeignContracts {
    * In the order of the addresses. Null: there is no contract, or it does not report ERC-721 or ERC-1155 support (ERC-165).
    * ChainUnavailable: the node could not tell, or not before the abort.
    */
-  inspect(addresses: readonly string[], abort: AbortSignal): Promise<(InspectedContract | null | ChainUnavailable)[]>;
+  inspect(addresses: readonly string[], abort: AbortSignal): Promise<(KnownContract | null | ChainUnavailable)[]>;
   /** In the order of the queries. Undefined also for those that were not read before the abort. */
   holdings(queries: readonly HoldingQuery[], abort: AbortSignal): Promise<Held[]>;
   /** Whether each contract has a function for the burn. False only if it certainly has none: it reverts without a reason. */
@@ -70,8 +65,8 @@ async function inspectAll(
   client: ChainClient,
   addresses: readonly string[],
   bounds: CallBounds,
-): Promise<(InspectedContract | null | ChainUnavailable)[]> {
-  const found = new Array<InspectedContract | null | ChainUnavailable>(addresses.length).fill(null);
+): Promise<(KnownContract | null | ChainUnavailable)[]> {
+  const found = new Array<KnownContract | null | ChainUnavailable>(addresses.length).fill(null);
   let codes: string[];
   try {
     codes = await client.code([...addresses], bounds.abort);
@@ -163,11 +158,7 @@ function textOf(answer: BoundedAnswer | undefined): CallAnswer {
 }
 
 /** @throws ChainUnavailable when the node could not tell. */
-export async function inspect(
-  client: ChainClient,
-  address: string,
-  bounds: CallBounds,
-): Promise<InspectedContract | null> {
+export async function inspect(client: ChainClient, address: string, bounds: CallBounds): Promise<KnownContract | null> {
   const [code] = await client.code([address], bounds.abort);
   return isContract(code) ? inspectContract(client, address, bounds) : null;
 }
@@ -182,7 +173,7 @@ async function inspectContract(
   client: ChainClient,
   address: string,
   bounds: CallBounds,
-): Promise<InspectedContract | null> {
+): Promise<KnownContract | null> {
   const supports = (interfaceId: string) => ({
     to: address,
     data: abi.erc721.encodeFunctionData("supportsInterface", [interfaceId]),

@@ -1,8 +1,9 @@
 import type { ChainUnavailable } from "../chain/errors.ts";
-import type { ForeignContracts, Held, InspectedContract } from "../chain/foreign.ts";
+import type { ForeignContracts, Held } from "../chain/foreign.ts";
 import { FOREIGN_READ_SECONDS } from "../config/limits.ts";
 import type { CollectionType, WalletCommand } from "../domain/command.ts";
 import { ApiError, fieldError } from "../domain/error-codes.ts";
+import type { KnownContract } from "../domain/followed-contract.ts";
 import { holdingKey } from "../domain/token.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
@@ -60,7 +61,7 @@ export async function inspectForeign(
   const unknown = [...addresses].filter((address) => known.get(address)?.type == null);
   // At most half of the time, so that slow contracts leave time for the balances in others.
   const inspected = unknown.length === 0 ? [] : await deps.foreign.inspect(unknown, within(FOREIGN_READ_SECONDS / 2));
-  const found = new Map<string, InspectedContract | null | ChainUnavailable>(
+  const found = new Map<string, KnownContract | null | ChainUnavailable>(
     unknown.map((address, index) => [address, inspected[index] ?? null]),
   );
   for (const [address, { type, name }] of known) if (type !== null) found.set(address, { type, name });
@@ -157,7 +158,7 @@ async function store(
     appId: string;
     quota: number;
     known: ReadonlyMap<string, FollowedContract>;
-    found: ReadonlyMap<string, InspectedContract | null | ChainUnavailable>;
+    found: ReadonlyMap<string, KnownContract | null | ChainUnavailable>;
     /** The checkpoint before the balances were read. */
     asOf: number;
   },

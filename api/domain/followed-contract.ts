@@ -1,4 +1,5 @@
 import { backoff } from "./backoff.ts";
+import type { CollectionType } from "./command.ts";
 
 /**
  * The states of a followed contract, defined only here. `checking`: the service has not yet asked it for its type. `followed`:
@@ -7,6 +8,12 @@ import { backoff } from "./backoff.ts";
  */
 export const CONTRACT_STATES = ["checking", "followed", "quarantined", "unsupported"] as const;
 export type ContractState = (typeof CONTRACT_STATES)[number];
+
+/** What a contract says about itself. */
+export interface KnownContract {
+  type: CollectionType;
+  name: string | null;
+}
 
 /** Why a contract is in quarantine. `flood`: more transfer logs than allowed. `failing`: its reads exceeded their limits. */
 export const QUARANTINE_REASONS = ["flood", "failing"] as const;

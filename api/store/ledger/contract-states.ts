@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import {
   FAILURES_ALLOWED,
+  type KnownContract,
   LONGEST_QUARANTINE,
   quarantineLength,
   type QuarantineReason,
@@ -11,7 +12,7 @@ import type { ForeignContractRow } from "../db/schema-contracts.ts";
 import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Db, type Trx } from "../db/sql.ts";
 import { checkpointOf } from "../db/meta.ts";
 import { leaseUntil } from "./contract-reads.ts";
-import { followFromNow, type KnownContract } from "./follow.ts";
+import { followFromNow } from "./follow.ts";
 import { noteForeignChange, unfollowContract } from "./indexed-contracts.ts";
 
 /** Blocks over which moves are counted. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { CollectionType } from "../../domain/command.ts";
+import type { KnownContract } from "../../domain/followed-contract.ts";
 import { addToCounter, CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
@@ -11,12 +11,6 @@ import { setHoldings } from "./holding-set.ts";
 import { noteForeignChange } from "./indexed-contracts.ts";
 
 /* Following contracts of others, and the balances that the chain reported. All of it works on sets. */
-
-/** What a contract says about itself. */
-export interface KnownContract {
-  type: CollectionType;
-  name: string | null;
-}
 
 /** The contract at an address, and whether the app follows it. */
 export interface FollowedContract extends ForeignContractRow {

@@ -1,5 +1,6 @@
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
-import type { ForeignContracts, Held, HoldingQuery, InspectedContract } from "../../../api/chain/foreign.ts";
+import type { ForeignContracts, Held, HoldingQuery } from "../../../api/chain/foreign.ts";
+import type { KnownContract } from "../../../api/domain/followed-contract.ts";
 import type { Burn, CollectionType } from "../../../api/domain/command.ts";
 import { randomAddress } from "./rows.ts";
 
@@ -42,7 +43,7 @@ export class FakeForeign implements ForeignContracts {
     this.copies.set(`${contract}/${tokenId}/${owner}`, quantity);
   }
 
-  async inspect(addresses: readonly string[]): Promise<(InspectedContract | null | ChainUnavailable)[]> {
+  async inspect(addresses: readonly string[]): Promise<(KnownContract | null | ChainUnavailable)[]> {
     this.calls += addresses.length;
     await Promise.resolve();
     return addresses.map((address) =>
