@@ -182,7 +182,7 @@ const CHAIN = {
     schema: nodeCount,
     fallback: "1",
     description:
-      "How many nodes of `RPC_URLS` must agree about a block and its logs before it is final. The nodes that answer must always agree, so with 1 a single node is enough only while the others are down. With 2 or more, nothing becomes final while fewer answer. At most the number of nodes.",
+      "How many nodes of `RPC_URLS` must have a block before it is final, and always most of those that answer. So with 1, a single node is enough only while the others are down, and failed requests wait for a second one even then. With 2 or more, nothing becomes final while fewer answer. At most the number of nodes.",
   },
   VERIFY_RECEIPTS: {
     schema: z.enum(VERIFY_RECEIPTS),

@@ -36,8 +36,7 @@ export async function agreedReceipts(client: ChainClient, hashes: string[]): Pro
   const other = await client.nodes.second(() => client.receipts(hashes));
   const open = hashes.filter((_, index) => differInCost(own[index], other?.[index]));
   if (open.length === 0) return own;
-  const told = await client.nodes.vote(() => client.receipts(open), "all");
-  const answers = told.flatMap(({ answer, outvoted }) => (answer === null || outvoted ? [] : [answer]));
+  const answers = await client.nodes.each(() => client.receipts(open));
   const agreed = new Map(open.map((hash, index) => [hash, majority(answers.map((answer) => answer[index] ?? null))]));
   const transactions = open.filter((hash) => agreed.get(hash) === null);
   if (transactions.length > 0) client.nodes.differ("costs", { transactions: transactions.slice(0, MOST_NAMED) });
@@ -48,8 +47,8 @@ export async function agreedReceipts(client: ChainClient, hashes: string[]): Pro
 const MOST_NAMED = 5;
 
 /** The receipt whose cost is that of more than half of the answers with a cost; null: there is no such majority. */
-function majority(told: readonly (Receipt | null)[]): Receipt | null {
-  const shown = told.filter((one) => one !== null && one.feeWei !== null);
+function majority(answers: readonly (Receipt | null)[]): Receipt | null {
+  const shown = answers.filter((one) => one !== null && one.feeWei !== null);
   const isSame = (one: Receipt | null, other: Receipt | null) =>
     one?.blockHash === other?.blockHash && !differInCost(one, other);
   return shown.find((one) => shown.filter((other) => isSame(one, other)).length * 2 > shown.length) ?? null;

@@ -78,7 +78,7 @@ export class Indexer {
   #refused = { block: -1, times: 0 };
   readonly #store: BlockWriter;
   /** What the database says about this process's work; undefined: what an earlier process stored. */
-  #told: StoredReason | null | undefined;
+  #storedReason: StoredReason | null | undefined;
 
   constructor(deps: IndexerDeps) {
     this.#lease = deps.lease === null ? null : new WorkLease("indexer", { ...deps, times: deps.lease });
@@ -148,7 +148,7 @@ export class Indexer {
     if (this.#agreement.problem !== null) return "nodes_disagree";
     const confirmed = Number((await readMeta(database.read, "confirmed_block")) ?? -1);
     if (!(await isAnythingUnsettled(database.read, confirmed))) return null;
-    if (this.#told !== "nodes_disagree")
+    if (this.#storedReason !== "nodes_disagree")
       logger.warn(
         { condition: "node_down" satisfies Condition, block: confirmed },
         "requests that failed on the chain wait for a second node: only one has their blocks",
@@ -158,7 +158,7 @@ export class Indexer {
 
   async #tell(reason: StoredReason | null, error?: unknown): Promise<void> {
     const row = rowOf(error);
-    if (reason === this.#told && row === null) return;
+    if (reason === this.#storedReason && row === null) return;
     const key = "indexer_waits_for";
     await this.#deps.database.write(async (trx) => {
       if (row !== null) await parkRows(trx, row.kind, [{ id: row.id, error }], this.#deps.now());
@@ -166,12 +166,12 @@ export class Indexer {
       await unparkAll(trx, "block");
       await deleteMeta(trx, key);
     });
-    this.#told = reason;
+    this.#storedReason = reason;
   }
 
   /** Another process does the work. */
   #standBy(): "idle" {
-    this.#told = undefined;
+    this.#storedReason = undefined;
     this.#ahead.forget();
     this.#agreement.standBy();
     return "idle";

@@ -60,11 +60,13 @@ export async function closeBatchesWithoutEffect(deps: CloseDeps, final: number):
         const again = await client.nodes.second(async () => ({
           found: await receiptWithoutEffect(client, batch, final),
         }));
-        if (contradicts(again, found)) {
+        const refused = await refusalOf(database, batch, found.empty);
+        // Of several nodes, one alone ends no request.
+        const failsAlone = again === null && client.nodes.count > 1 && refused !== null && "failure" in refused;
+        if (failsAlone || contradicts(again, found)) {
           warnOfContradiction(deps, fields);
           continue;
         }
-        const refused = await refusalOf(database, batch, found.empty);
         report(logger, fields, found, refused);
         const { blockNumber } = found.receipt;
         const day = dayOf((await storedBlock(database.read, blockNumber))?.timestamp ?? now());

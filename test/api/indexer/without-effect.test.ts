@@ -1,15 +1,18 @@
 import { expect } from "chai";
+import { computeAddress, type SigningKey } from "ethers";
 import pino from "pino";
 
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
+import { signTransaction } from "../../../api/chain/transaction.ts";
 import { closeBatchesWithoutEffect } from "../../../api/indexer/without-effect.ts";
 import { NO_METRICS } from "../../../api/shared/metrics.ts";
-import { openBatches } from "../../../api/store/sending/batches.ts";
+import { insertAttempt, openBatches } from "../../../api/store/sending/batches.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 import { logLines } from "../../support/log-lines.ts";
+import { testKeys } from "../../support/test-keys.ts";
 import { apply, batchOf } from "../support/blocks.ts";
 import { openLedger } from "../support/ledger.ts";
 import { addCollection, addRequest, randomAddress, randomContracts, requestRow } from "../support/rows.ts";
@@ -84,6 +87,45 @@ describe("closeBatchesWithoutEffect", () => {
       expect(lines.map(({ msg }) => msg)).to.deep.equal([
         "another node does not say that a batch ran no call: the batch stays open until it does",
       ]);
+    } finally {
+      nodes.stop();
+      await other.stop();
+    }
+  });
+
+  it("fails a request whose transaction is refused only when a second node has the empty one, too", async () => {
+    const signed = (key: SigningKey, data: string) => ({
+      ...signTransaction(key, {
+        ...{ chainId: 1n, nonce: 0, to: computeAddress(key.publicKey), data, gasLimit: 21_000n, authorizations: [] },
+        ...{ maxFeePerGas: 1n, maxPriorityFeePerGas: 1n },
+      }),
+      ...{ gasLimit: 21_000n, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n },
+    });
+    const { laneKey } = await testKeys();
+    const [calls, empty] = [signed(laneKey, "0x01"), signed(laneKey, "0x")];
+    await database.write(async (trx) => {
+      await trx.updateTable("attempts").set({ raw: calls.raw, answer: "refused" }).execute();
+      await insertAttempt(trx, batch.batchId, empty, 1, 1);
+    });
+    const receipt = { ...reverted(FINAL), status: "0x1" };
+    const answer: FakeRpc["answer"] = ({ method, params }) => {
+      if (method === "eth_getTransactionReceipt") return params[0] === empty.hash ? receipt : null;
+      return method === "eth_getTransactionCount" ? "0x1" : "0x64";
+    };
+    node.answer = answer;
+    const other = await startFakeRpc(answer);
+    other.raw = (_calls, response) => response.destroy();
+    const { logger } = logLines();
+    const nodes = new Nodes([node.url, other.url], { readOnly: [], floor: () => Promise.resolve(0), logger });
+    try {
+      const client = new ChainClient(nodes);
+      await close(client);
+      await close(client);
+      expect(await requestRow(database, id)).to.include({ status: "processing" });
+      other.raw = null;
+      await nodes.examine();
+      await close(client);
+      expect(await requestRow(database, id)).to.include({ status: "failed" });
     } finally {
       nodes.stop();
       await other.stop();

@@ -17,9 +17,6 @@ const BANNED: Record<string, Banned> = {
   told: {
     instead: "stored, answered, known",
     except: [
-      "api/chain/node-budget.ts",
-      "api/indexer/costs.ts",
-      "api/indexer/indexer.ts",
       "api/relayer/lane.ts",
       // A field of the result of `reconcile --json`.
       "api/cli/reconcile.ts",
@@ -28,19 +25,12 @@ const BANNED: Record<string, Banned> = {
   },
   outvote: {
     instead: "differ",
-    except: [
-      "api/chain/chain-node.ts",
-      "api/chain/node-choice.ts",
-      "api/chain/node-health.ts",
-      "api/chain/nodes.ts",
-      "api/indexer/agreement.ts",
-      "api/indexer/costs.ts",
-    ],
+    except: ["api/chain/chain-node.ts", "api/chain/node-choice.ts", "api/chain/nodes.ts", "api/indexer/agreement.ts"],
   },
   overrule: { instead: "differ", except: [] },
   dispute: {
     instead: "differ",
-    except: ["api/chain/chain-node.ts", "api/chain/node-health.ts", "api/chain/nodes.ts"],
+    except: ["api/chain/chain-node.ts", "api/chain/nodes.ts"],
   },
   poison: { instead: "parked", except: [] },
   suspect: { instead: "parked, or the name of the fault", except: ["api/chain/chain-node.ts"] },
