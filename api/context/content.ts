@@ -50,7 +50,7 @@ export async function openContent(
   if (settings.roles.some((role) => USERS.includes(role))) {
     await requireMediaStore(deps.database, blocks);
     // The process that strangers connect to only reads content.
-    if (settings.roles.some((role) => role !== "ipfs" && USERS.includes(role))) await prepareBlocks(blocks, deps);
+    if (settings.roles.some((role) => role !== "ipfs" && USERS.includes(role))) await cleanUpBlocks(blocks, deps);
   }
   const ipfsNode =
     settings.roles.includes("ipfs") && settings.ipfsNode !== null
@@ -61,7 +61,7 @@ export async function openContent(
 }
 
 /** Cleans up after processes that died. */
-async function prepareBlocks(
+async function cleanUpBlocks(
   blocks: BlockStore,
   { logger, now }: { logger: Logger; now: () => number },
 ): Promise<void> {

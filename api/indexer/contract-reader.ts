@@ -16,9 +16,9 @@ import {
   recordSearch,
   returnRead,
   startOfRead,
-  takeReads,
+  leaseReads,
 } from "../store/ledger/contract-reads.ts";
-import { inspectAt, recordInspection, recordReads, takeContracts } from "../store/ledger/contract-states.ts";
+import { inspectAt, recordInspection, recordReads, leaseContracts } from "../store/ledger/contract-states.ts";
 import { uncertainOf } from "../store/ledger/uncertain.ts";
 import { readsOf } from "./foreign-moves.ts";
 import { reportQuarantines } from "./store-blocks.ts";
@@ -80,8 +80,8 @@ export class ContractReader {
     const { database, readsPerMinute: perMinute } = this.#deps;
     const places = { now: this.#deps.now(), limit: CONCURRENCY };
     const { contracts, reads, start } = await database.write(async (trx) => ({
-      contracts: await takeContracts(trx, places),
-      reads: await takeReads(trx, { ...places, limitOfApp: CONCURRENCY_OF_APP, perMinute }),
+      contracts: await leaseContracts(trx, places),
+      reads: await leaseReads(trx, { ...places, limitOfApp: CONCURRENCY_OF_APP, perMinute }),
       start: await startOfRead(trx),
     }));
     const ends = await Promise.allSettled([

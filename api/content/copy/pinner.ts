@@ -19,7 +19,7 @@ import {
   LONGEST_PIN_WAIT,
   renewPins,
   returnPin,
-  takePins,
+  leasePins,
 } from "../../store/media/pins.ts";
 import type { Trx } from "../../store/db/sql.ts";
 import type { BlockStore } from "../block-store.ts";
@@ -82,7 +82,7 @@ export class Pinner {
   async #step(abort: AbortSignal): Promise<StepResult> {
     const { database, logger, lease, now } = this.#deps;
     const taking = { now: now(), leaseUntil: now() + lease.lasts, limit: CONCURRENCY };
-    const pins = await database.write((trx) => takePins(trx, taking));
+    const pins = await database.write((trx) => leasePins(trx, taking));
     if (pins.length === 0) return "idle";
     const renewal = { renew: () => this.#renew(pins), every: lease.renewEvery };
     const problems = await whileLeased(renewal, abort, () => Promise.all(pins.map((pin) => this.#pin(pin, abort))));

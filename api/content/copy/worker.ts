@@ -21,7 +21,7 @@ import {
   renewMediaJob,
   returnAbandonedJobs,
   returnMediaJob,
-  takeMediaJobs,
+  leaseMediaJobs,
 } from "../../store/media/media-jobs.ts";
 import { endMediaJob, mediaFailure } from "../../store/media/media-results.ts";
 import { isStorageFault, storageFaultKey } from "../block-store.ts";
@@ -31,10 +31,10 @@ import {
   FieldProblem,
   mostBytes,
   NotSettledYet,
-  prepareCommand,
-  type Prepared,
+  copyContent,
+  type CopiedContent,
   recordContent,
-} from "./prepare-command.ts";
+} from "./copy-content.ts";
 
 interface MediaWorkerDeps extends CopyDeps {
   database: Database;
@@ -171,7 +171,7 @@ export class MediaWorker {
     const lease = { now: now(), leaseUntil: now() + this.#deps.lease.lasts, holder: this.#holder };
     // The places of the moment in which the write runs: jobs may have failed while it waited.
     const { taken, parked, aside } = await database.write((trx) =>
-      takeMediaJobs(trx, { ...lease, shares: this.#shares(), lone: this.#lone, running: this.#tasks.running }),
+      leaseMediaJobs(trx, { ...lease, shares: this.#shares(), lone: this.#lone, running: this.#tasks.running }),
     );
     logParked(logger, "media_job", parked);
     this.#start(taken, abort);
@@ -195,17 +195,17 @@ export class MediaWorker {
 
   async #work(job: MediaJob, abort: AbortSignal): Promise<TaskSpeed> {
     const started = performance.now();
-    let prepared: Prepared;
+    let content: CopiedContent;
     try {
       const renewal = { renew: () => this.#renew(job), every: this.#deps.lease.renewEvery };
-      prepared = await whileLeased(renewal, abort, (stop) => this.#prepare(job, stop));
+      content = await whileLeased(renewal, abort, (stop) => this.#copy(job, stop));
       this.#stored();
     } catch (error) {
       await this.#notPrepared(job, error, { abort, started });
       return performance.now() - started > SLOW ? "slow" : "in-time";
     }
     crashPoint("media:copied");
-    this.#deps.metrics.media(await this.#finish(job, prepared), secondsSince(started), job.request.id);
+    this.#deps.metrics.media(await this.#finish(job, content), secondsSince(started), job.request.id);
     this.#deps.logger.debug({ request: job.request.id }, "media job done");
     return "in-time";
   }
@@ -238,21 +238,21 @@ export class MediaWorker {
     this.#loop.recovered();
   }
 
-  async #prepare(job: MediaJob, stop: AbortSignal): Promise<Prepared> {
+  async #copy(job: MediaJob, stop: AbortSignal): Promise<CopiedContent> {
     const { database, maxBytes } = this.#deps;
     const most = await mostBytes(database.read, job, maxBytes);
     try {
-      return await prepareCommand({ ...this.#deps, maxBytes: most }, job.request.command, stop);
+      return await copyContent({ ...this.#deps, maxBytes: most }, job.request.command, stop);
     } catch (error) {
       throw explainTooLarge(error, job, { most, maxBytes });
     }
   }
 
-  async #finish(job: MediaJob, prepared: Prepared): Promise<MediaOutcome> {
+  async #finish(job: MediaJob, content: CopiedContent): Promise<MediaOutcome> {
     const { database, signals, blocks, now } = this.#deps;
     const store = blocks.name;
     // After an error nothing is known to be recorded: the lease expires.
-    const done = await database.write((trx) => recordContent(trx, job, prepared, { store, now: now() }));
+    const done = await database.write((trx) => recordContent(trx, job, content, { store, now: now() }));
     crashPoint("media:recorded");
     if (done) {
       signals.results.notify();

@@ -14,7 +14,7 @@ import {
   checkSqliteFile,
   finishPostgres,
   forgetProcesses,
-  preparePostgres,
+  beginPostgres,
 } from "../../store/move/restore-place.ts";
 import { differentCounts } from "../../store/move/tables.ts";
 import { skipFeeds } from "../../store/reconcile/recovered-app.ts";
@@ -37,7 +37,7 @@ export async function restorePostgres<T>(
   report("Checking the backup");
   await requirePart(folder, part, manifest.database);
   await requireVersion(programs, "pg_restore", manifest.server ?? "");
-  await preparePostgres(url);
+  await beginPostgres(url);
   const result = await others();
   report("Restoring the database");
   await loadPostgres(programs, url, join(folder, part));

@@ -100,7 +100,7 @@ export class Replay {
 
   async #extend(upTo: number): Promise<void> {
     const { client, contracts, database, logger } = this.#deps;
-    await this.#scratch.takeCollections(database.read);
+    await this.#scratch.copyCollections(database.read);
     const indexed = await readEverIndexedContracts(database.read);
     const head = await client.headNumber();
     await inRanges(client, this.#block + 1, upTo, async (from, to) => {

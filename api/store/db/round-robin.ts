@@ -26,12 +26,12 @@ interface RoundRobin {
  * The due rows of a queue that come next when the apps take turns: the first row of every app, then the second of every
  * app, and so on; of one app the longest due first. The cost depends on `limit` and on the number of apps in the queue,
  * never on how many rows wait.
- * @returns a `with` clause that defines `line (app_id, at, seq, place)`, for the statement that follows it. `place` is the
+ * @returns a `with` clause that defines `due (app_id, at, seq, place)`, for the statement that follows it. `place` is the
  * row's place among the rows of its app, from 1 on.
  */
 export function roundRobin(db: Db, queue: Queue, options: RoundRobin): RawBuilder<unknown> {
   const takesPart = options.apps === undefined ? sql`` : sql`and ${options.apps(sql`app.id`)}`;
-  return engineOf(db) === "postgres" ? turnsOfApps(queue, options, takesPart) : steppedLines(queue, options, takesPart);
+  return engineOf(db) === "postgres" ? turnsOfApps(queue, options, takesPart) : steppedTurns(queue, options, takesPart);
 }
 
 /** The apps that have rows in the queue: one index lookup for each. */
@@ -49,17 +49,17 @@ function appsOf({ table: name, at: column }: Queue, start: RawBuilder<unknown>):
 const BEFORE_ALL = sql`cast(-1 as bigint)`;
 
 /** SQLite steps through the queue in turns, and stops at the limit. */
-function steppedLines(queue: Queue, options: RoundRobin, takesPart: RawBuilder<unknown>): RawBuilder<unknown> {
+function steppedTurns(queue: Queue, options: RoundRobin, takesPart: RawBuilder<unknown>): RawBuilder<unknown> {
   const [table, at] = [sql.table(queue.table), sql.ref(queue.at)];
   return sql`
-    with recursive ${appsOf(queue, sql`''`)}, line (app_id, at, seq, place) as (
+    with recursive ${appsOf(queue, sql`''`)}, due (app_id, at, seq, place) as (
       select app.id, head.${at}, head.seq, 1
         from app join ${table} as head on head.seq = ${firstOfApp(queue, options, sql`max`)}
        where app.id <> '' ${takesPart}
       union all
-      select line.app_id, follower.${at}, follower.seq, line.place + 1
-        from line join ${table} as follower on follower.seq = ${nextOfApp(queue, options, sql`line`, sql`max`)}
-       where line.place < ${Math.min(options.limit, options.limitOfApp ?? options.limit)}
+      select due.app_id, follower.${at}, follower.seq, due.place + 1
+        from due join ${table} as follower on follower.seq = ${nextOfApp(queue, options, sql`due`, sql`max`)}
+       where due.place < ${Math.min(options.limit, options.limitOfApp ?? options.limit)}
        order by 4, 2, 3 limit ${options.limit}
     )`;
 }
@@ -82,7 +82,7 @@ function turnsOfApps(queue: Queue, options: RoundRobin, takesPart: RawBuilder<un
       select turn.app_id, follower.at, follower.seq, turn.place + 1, turn.so_far + count(*) over ()
         from turn cross join ${row(nextOfApp(queue, options, sql`turn`, sql`greatest`))} as follower
        where turn.so_far < ${options.limit} and turn.place < ${options.limitOfApp ?? options.limit}
-    ), line as (
+    ), due as (
       select app_id, at, seq, place from turn order by place, at, seq limit ${options.limit}
     )`;
 }
@@ -94,10 +94,10 @@ function firstOfApp(queue: Queue, options: RoundRobin, max: RawBuilder<unknown>)
 function nextOfApp(
   queue: Queue,
   options: RoundRobin,
-  line: RawBuilder<unknown>,
+  due: RawBuilder<unknown>,
   max: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
-  return nextRow(queue, options, { appId: sql`${line}.app_id`, at: sql`${line}.at`, seq: sql`${line}.seq` }, max);
+  return nextRow(queue, options, { appId: sql`${due}.app_id`, at: sql`${due}.at`, seq: sql`${due}.seq` }, max);
 }
 
 /**

@@ -21,7 +21,7 @@ import { hiddenFrom, hideFrom, showHidden } from "./hidden-history.ts";
 import { countHistory, insertHistory, type StoredMove } from "./history.ts";
 import { HoldingSet, setHoldings } from "./holding-set.ts";
 import { type MintContent, TokenSet } from "./token-set.ts";
-import { followedAmong, markUncertain, takeMarks } from "./uncertain.ts";
+import { followedAmong, markUncertain, removeMarks } from "./uncertain.ts";
 
 /** A range of blocks, read and attributed: everything that one database transaction stores. */
 export interface BlockRange {
@@ -290,7 +290,7 @@ async function applyForeign(trx: Trx, range: BlockRange, counters: CounterDeltas
   );
   // An app may have stopped following the contract since the range was read.
   const known = await followedAmong(trx, read);
-  await takeMarks(trx, known, range.to);
+  await removeMarks(trx, known, range.to);
   await setHoldings(trx, known, counters);
 }
 

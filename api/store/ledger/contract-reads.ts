@@ -10,7 +10,7 @@ import { checkpointOf, readMeta } from "../db/meta.ts";
 import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { storedBlock } from "./blocks.ts";
 import { setHoldings } from "./holding-set.ts";
-import { markUncertain, takeMarks } from "./uncertain.ts";
+import { markUncertain, removeMarks } from "./uncertain.ts";
 
 /** Wait before the second try, in milliseconds. It doubles with each further one. */
 export const READ_WAIT = { first: 1_000, longest: 600_000 };
@@ -55,7 +55,7 @@ interface DueRow {
  * Takes due reads, longest due first. An app gets at most its share of the places, and `perMinute` reads a minute. While
  * the indexer catches up, only searches are taken: the next blocks may change the other balances again.
  */
-export async function takeReads(trx: Trx, options: TakeOptions): Promise<ContractRead[]> {
+export async function leaseReads(trx: Trx, options: TakeOptions): Promise<ContractRead[]> {
   await lockLedger(trx);
   const minute = Math.floor(options.now / MINUTE);
   const spent = await trx
@@ -191,7 +191,7 @@ export async function finishRead(
     .executeTakeFirst();
   if (row?.fence !== read.fence || (await isDropped(trx, start))) return false;
   const keyOf = ({ tokenId }: { tokenId: string }): HoldingKey => ({ contract, tokenId, owner });
-  const marked = new Set((await takeMarks(trx, held.map(keyOf), block)).map(({ tokenId }) => tokenId));
+  const marked = new Set((await removeMarks(trx, held.map(keyOf), block)).map(({ tokenId }) => tokenId));
   const counters = new CounterDeltas();
   const known = held.filter(({ tokenId }) => marked.has(tokenId));
   await setHoldings(

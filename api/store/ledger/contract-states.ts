@@ -129,7 +129,7 @@ export async function quarantine(
 }
 
 /** Takes contracts whose type must be asked, or whose quarantine is over. The lease keeps other processes away. */
-export async function takeContracts(trx: Trx, options: { now: number; limit: number }): Promise<ForeignContractRow[]> {
+export async function leaseContracts(trx: Trx, options: { now: number; limit: number }): Promise<ForeignContractRow[]> {
   await lockLedger(trx);
   const due = await firstDue({ ...options, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
     const search = trx.selectFrom("foreign_contracts").selectAll().where("due_at", comparison, at);

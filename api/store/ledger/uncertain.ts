@@ -81,7 +81,7 @@ function walletKey({ contract, owner }: WalletInContract): string {
 }
 
 /** Removes the marks of balances that were read at block `upTo`. Marks of later blocks stay. @returns those that were marked. */
-export async function takeMarks(trx: Trx, holdings: readonly HoldingKey[], upTo: number): Promise<HoldingKey[]> {
+export async function removeMarks(trx: Trx, holdings: readonly HoldingKey[], upTo: number): Promise<HoldingKey[]> {
   if (holdings.length === 0) return [];
   const { rows } = await sql<HoldingKey>`
     delete from uncertain_holdings where block <= ${upTo} and (contract, token_id, owner) in

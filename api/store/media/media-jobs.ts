@@ -45,7 +45,7 @@ interface TakenJobs {
 const DUE: Queue = { table: "media_jobs", at: "due_at" };
 
 /** Takes jobs that are due and not parked, the apps in turns. The lease keeps other processes away until `leaseUntil`. */
-export async function takeMediaJobs(trx: Trx, options: TakeOptions): Promise<TakenJobs> {
+export async function leaseMediaJobs(trx: Trx, options: TakeOptions): Promise<TakenJobs> {
   const { now, leaseUntil, holder, shares } = options;
   const limit = shares.free;
   if (limit === 0) return { taken: [], parked: [], aside: [] };
@@ -54,12 +54,12 @@ export async function takeMediaJobs(trx: Trx, options: TakeOptions): Promise<Tak
     ${roundRobin(trx, DUE, { now, longestWait: LONGEST_WAIT, limit, apps })}
     select requests.*, apps.quota_media_bytes as job_quota, job.tries as job_tries, job.fence as job_fence,
            job.holder as holder, job.crashes as crashes
-      from line
-      join media_jobs as job on job.seq = line.seq and job.due_at = line.at
+      from due
+      join media_jobs as job on job.seq = due.seq and job.due_at = due.at
       join requests on requests.id = job.request_id
       join apps on apps.id = job.app_id
      where ${mayBeTried("media_job", sql`job.request_id`, now)}
-     order by line.place, line.at, line.seq limit ${limit} ${forUpdateSkipLocked(trx, "job")}`.execute(trx);
+     order by due.place, due.at, due.seq limit ${limit} ${forUpdateSkipLocked(trx, "job")}`.execute(trx);
   const sorted = options.lone.sort(rows, options.running, (row) => row.app_id);
   const ended = readJobs(sorted.aside);
   const begun = readJobs(sorted.run.filter((row) => shares.take(row.app_id)));

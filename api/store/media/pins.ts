@@ -32,7 +32,7 @@ export async function addPin(trx: Trx, cid: string, now: number): Promise<void> 
 }
 
 /** Takes due pins. The lease keeps other processes away until `leaseUntil`. */
-export async function takePins(
+export async function leasePins(
   trx: Trx,
   { now, leaseUntil, limit }: { now: number; leaseUntil: number; limit: number },
 ): Promise<DuePin[]> {

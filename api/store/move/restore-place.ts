@@ -52,11 +52,11 @@ export async function changeSqliteFile(file: string, work: (trx: Trx) => Promise
 }
 
 /**
- * Prepares a PostgreSQL database for a restore. Until `finishPostgres` no service starts with it.
+ * Begins a restore into a PostgreSQL database. Until `finishPostgres` no service starts with it.
  * What an interrupted restore has loaded is removed.
  * @throws DatabaseError when the database is in use or not empty.
  */
-export function preparePostgres(url: string): Promise<void> {
+export function beginPostgres(url: string): Promise<void> {
   const name = databaseName(url);
   return inTransaction(url, async (trx) => {
     // A service that starts at the same moment creates its tables before or after this transaction.

@@ -79,12 +79,12 @@ export async function dueDeliveries(db: Db, now: number, without: readonly strin
            case when exists (select 1 from deliveries as earlier
                               where earlier.request_id = delivery.request_id and earlier.seq < delivery.seq
                                 and earlier.status = 'pending') then 1 else 0 end as "waits"
-      from line
-      join deliveries as delivery on delivery.seq = line.seq
+      from due
+      join deliveries as delivery on delivery.seq = due.seq
       join events on events.seq = delivery.event_seq
       join webhooks on webhooks.app_id = delivery.app_id
      where ${mayBeTried("delivery", sql`delivery.id`, now)}
-     order by line.place, line.at, line.seq limit ${MOST_FOUND}`.execute(db);
+     order by due.place, due.at, due.seq limit ${MOST_FOUND}`.execute(db);
   return rows;
 }
 

@@ -54,7 +54,7 @@ interface NewEvent {
  */
 export async function enqueueEvents(trx: Trx, events: readonly NewEvent[], now: number): Promise<void> {
   if (events.length === 0) return;
-  const positions = await takePositions(trx, events);
+  const positions = await nextPositions(trx, events);
   const rows = events.map((event, index) => {
     const body = bodyOf(event, now);
     return {
@@ -95,7 +95,7 @@ function bodyOf({ request, type, errorCode }: NewEvent, now: number): EventBody 
  * grow in commit order: a reader at a position has seen every event before it. (Row numbers are drawn earlier and may
  * become visible later on PostgreSQL.)
  */
-async function takePositions(trx: Trx, events: readonly NewEvent[]): Promise<number[]> {
+async function nextPositions(trx: Trx, events: readonly NewEvent[]): Promise<number[]> {
   const counts = new Map<string, number>();
   for (const { request } of events) {
     const key = counterKeys.events(request.app_id);

@@ -28,7 +28,7 @@ export interface Scratch {
    */
   apply(range: BlockRange): Promise<boolean>;
   /** Adds the missing collections of `from`, in the state of their creation. */
-  takeCollections(from: Db): Promise<void>;
+  copyCollections(from: Db): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -47,8 +47,8 @@ export async function openScratch(file: string, run: string, startAt: number): P
     },
     apply: (range) =>
       write(writer, async (trx) => (await applyRange(trx, range, { relayOwner: "", kinds: new Map() }, 0)) !== null),
-    takeCollections: async (from) => {
-      newest = await takeCollections(writer, from, newest);
+    copyCollections: async (from) => {
+      newest = await copyCollections(writer, from, newest);
     },
     close: () => writer.destroy(),
   };
@@ -65,7 +65,7 @@ async function reopen(file: string, run: string): Promise<Db | null> {
   try {
     writer = openSqlite(file, "existing").writer;
     const sameTables = (await appliedMigrations(writer)).join() === Object.keys(MIGRATIONS).join();
-    if (sameTables && (await readMeta(writer, "scratch_of")) === run) return await prepared(writer);
+    if (sameTables && (await readMeta(writer, "scratch_of")) === run) return await asScratch(writer);
   } catch (error) {
     // A damaged file costs only the time to read the blocks again.
     if (!(error instanceof DatabaseError) && !isSqliteError(error)) throw error;
@@ -88,14 +88,14 @@ async function create(file: string, run: string, startAt: number): Promise<Db> {
       await writeMeta(trx, "checkpoint", startAt.toString());
       await writeMeta(trx, "confirmed_block", startAt.toString());
     });
-    return await prepared(writer);
+    return await asScratch(writer);
   } catch (error) {
     await writer.destroy();
     throw error;
   }
 }
 
-async function prepared(writer: Db): Promise<Db> {
+async function asScratch(writer: Db): Promise<Db> {
   // Its rows refer to requests of the real database.
   await sql`pragma foreign_keys = off`.execute(writer);
   // A power cut may lose the last blocks, but leaves the file whole.
@@ -108,18 +108,18 @@ function write<T>(db: Db, operation: (trx: Trx) => Promise<T>): Promise<T> {
 }
 
 /** @param after the newest row that was taken. @returns the newest row that is taken now. */
-async function takeCollections(db: Db, from: Db, after: number): Promise<number> {
+async function copyCollections(db: Db, from: Db, after: number): Promise<number> {
   let newest = after;
   const read = (seq: number) =>
     from.selectFrom("collections").selectAll().where("seq", ">", seq).orderBy("seq").limit(PAGE).execute();
   for await (const page of pagesAfter(after, read, ({ seq }) => seq)) {
-    await takePage(db, from, page);
+    await copyPage(db, from, page);
     newest = page.at(-1)?.seq ?? newest;
   }
   return newest;
 }
 
-async function takePage(db: Db, from: Db, page: CollectionRow[]): Promise<void> {
+async function copyPage(db: Db, from: Db, page: CollectionRow[]): Promise<void> {
   const addresses = page.map((row) => row.address);
   const taken = await db.selectFrom("collections").select("address").where("address", "in", addresses).execute();
   const known = new Set(taken.map((row) => row.address));

@@ -99,7 +99,7 @@ export class ReservationSet {
     if (command.kind !== "mint-erc1155" && command.metadata !== null && !isOpen(collection)) return "metadata_frozen";
     switch (command.kind) {
       case "mint-erc721":
-        return takePlace(collection);
+        return reservePlace(collection);
       case "create-erc1155":
         return this.#create(requestId, command);
       case "mint-erc1155":
@@ -158,7 +158,7 @@ export class ReservationSet {
   }
 }
 
-function takePlace(collection: CollectionState | undefined): "ok" | ReservationRefusal {
+function reservePlace(collection: CollectionState | undefined): "ok" | ReservationRefusal {
   if (collection === undefined) return "supply_exceeded";
   const { max_supply, minted, reserved, taken } = collection;
   if (max_supply !== null && minted + reserved + taken >= max_supply) return "supply_exceeded";

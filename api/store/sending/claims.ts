@@ -37,9 +37,9 @@ export async function claimRequests(
   const among = only === undefined ? sql`` : sql`and requests.id in ${textSet(trx, only)}`;
   const { rows: ready } = await sql<RequestRow>`
     ${readyLine(trx, now, limit)}
-    select requests.* from line join requests on requests.seq = line.seq and requests.ready_at = line.at
+    select requests.* from due join requests on requests.seq = due.seq and requests.ready_at = due.at
      where ${mayBeTried("request", sql`requests.id`, now)} ${among}
-     order by line.place, line.at, line.seq limit ${limit} ${forUpdateSkipLocked(trx, "requests")}`.execute(trx);
+     order by due.place, due.at, due.seq limit ${limit} ${forUpdateSkipLocked(trx, "requests")}`.execute(trx);
   const claimed: NumberedRequest[] = [];
   const unreadable: FailedRow[] = [];
   for (const row of ready) {
@@ -67,8 +67,8 @@ function readyLine(db: Db, now: number, limit: number): RawBuilder<unknown> {
 export async function readyRequests(db: Db, now: number, limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     ${readyLine(db, now, limit)}
-    select requests.id from line join requests on requests.seq = line.seq
-     where ${mayBeTried("request", sql`requests.id`, now)} order by line.place, line.at, line.seq limit ${limit}`.execute(
+    select requests.id from due join requests on requests.seq = due.seq
+     where ${mayBeTried("request", sql`requests.id`, now)} order by due.place, due.at, due.seq limit ${limit}`.execute(
     db,
   );
   return rows.map(({ id }) => id);

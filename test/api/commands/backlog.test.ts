@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { FairShares } from "../../../api/shared/fair-shares.ts";
 import { counterKeys, readCounter } from "../../../api/store/db/counters.ts";
-import { type MediaJob, takeMediaJobs } from "../../../api/store/media/media-jobs.ts";
+import { type MediaJob, leaseMediaJobs } from "../../../api/store/media/media-jobs.ts";
 import {
   acceptMediaResult,
   endMediaJob,
@@ -118,7 +118,7 @@ describe("the shared backlog", () => {
       expect(await total(counterKeys.backlog())).to.equal(0);
       expect(await total(counterKeys.mediaBacklog(api.app.id))).to.equal(2);
       const { taken: jobs } = await api.database.write((trx) =>
-        takeMediaJobs(trx, {
+        leaseMediaJobs(trx, {
           now: 1,
           ...taker(),
           leaseUntil: 100,

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
-import { recordInspection, takeContracts } from "../../../api/store/ledger/contract-states.ts";
+import { recordInspection, leaseContracts } from "../../../api/store/ledger/contract-states.ts";
 import { recordForeignHoldings } from "../../../api/store/ledger/follow.ts";
 import { startApi } from "../support/api.ts";
 import { useApi } from "../support/use-api.ts";
@@ -191,7 +191,7 @@ describe("contents of a wallet", () => {
       const contract = randomAddress();
       await contents(`/${contract}`);
       await api.database.write(async (trx) => {
-        const [row] = await takeContracts(trx, { now: 1, limit: 1 });
+        const [row] = await leaseContracts(trx, { now: 1, limit: 1 });
         if (row !== undefined) await recordInspection(trx, row, null, Date.now());
       });
       const answer = await api.get(`/v1/accounts/${wallet}/${contract}`);

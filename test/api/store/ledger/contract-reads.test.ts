@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
-import { returnRead, takeReads } from "../../../../api/store/ledger/contract-reads.ts";
-import { inspectAt, takeContracts } from "../../../../api/store/ledger/contract-states.ts";
+import { returnRead, leaseReads } from "../../../../api/store/ledger/contract-reads.ts";
+import { inspectAt, leaseContracts } from "../../../../api/store/ledger/contract-states.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 import { addApp, randomAddress } from "../../support/rows.ts";
 
@@ -36,8 +36,8 @@ describe("work on foreign contracts", () => {
     );
   };
   const reads = (now: number) =>
-    database.write((trx) => takeReads(trx, { now, limit: 4, limitOfApp: 4, perMinute: 1_000 }));
-  const contracts = (now: number) => database.write((trx) => takeContracts(trx, { now, limit: 4 }));
+    database.write((trx) => leaseReads(trx, { now, limit: 4, limitOfApp: 4, perMinute: 1_000 }));
+  const contracts = (now: number) => database.write((trx) => leaseContracts(trx, { now, limit: 4 }));
   const dueTimes = async () =>
     (await database.read.selectFrom("contract_reads").select("due_at").execute()).map(({ due_at: at }) => at ?? 0);
 

@@ -6,7 +6,7 @@ import {
   renewMediaJob,
   returnAbandonedJobs,
   returnMediaJob,
-  takeMediaJobs,
+  leaseMediaJobs,
 } from "../../../../api/store/media/media-jobs.ts";
 import {
   acceptMediaResult,
@@ -47,7 +47,7 @@ describe("media jobs", () => {
   const take = async (now: number, options: { holder?: string; shares?: FairShares } = {}) => {
     const shares = new FairShares({ shared: 20, ofApp: 10, most: 20 });
     const lease = { ...taker(), now, leaseUntil: now + 100, shares, ...options };
-    return (await api.database.write((trx) => takeMediaJobs(trx, lease))).taken;
+    return (await api.database.write((trx) => leaseMediaJobs(trx, lease))).taken;
   };
   const row = (id: string) =>
     api.database.read.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
@@ -114,7 +114,7 @@ describe("media jobs", () => {
     const sorted = async () => {
       const shares = new FairShares({ shared: 20, ofApp: 10, most: 20 });
       const lease = { ...taker(holder), now: (now += 200), leaseUntil: now + 100, shares };
-      const { taken, aside } = await api.database.write((trx) => takeMediaJobs(trx, lease));
+      const { taken, aside } = await api.database.write((trx) => leaseMediaJobs(trx, lease));
       return [taken, aside].map((jobs) => jobs.map(({ crashes }) => crashes));
     };
     for (const crashes of [0, 1, 2, 3]) expect(await sorted()).to.deep.equal([[crashes], []]);

@@ -8,7 +8,7 @@ import {
   isHostedSince,
   removePin,
   returnPin,
-  takePins,
+  leasePins,
   waitingPins,
 } from "../../../../api/store/media/pins.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
@@ -23,7 +23,7 @@ describe("pins", () => {
   });
 
   const take = async (now: number): Promise<DuePin | undefined> =>
-    (await database.write((trx) => takePins(trx, { now, leaseUntil: now + LEASE, limit: 4 })))[0];
+    (await database.write((trx) => leasePins(trx, { now, leaseUntil: now + LEASE, limit: 4 })))[0];
   const taken = async (now: number): Promise<DuePin> => {
     const pin = await take(now);
     if (pin === undefined) throw new Error("no pin is due");

@@ -7,7 +7,7 @@ import {
   recordSearch,
   returnRead,
   startOfRead,
-  takeReads,
+  leaseReads,
   wantSearch,
 } from "../../../../api/store/ledger/contract-reads.ts";
 import {
@@ -18,7 +18,7 @@ import {
   readAllAgain,
   recordInspection,
   recordReads,
-  takeContracts,
+  leaseContracts,
 } from "../../../../api/store/ledger/contract-states.ts";
 import { findForeignContracts, followAfter, followContracts } from "../../../../api/store/ledger/follow.ts";
 import { readEverIndexedContracts, unfollowContract } from "../../../../api/store/ledger/indexed-contracts.ts";
@@ -53,7 +53,7 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
     // Once while the indexer catches up.
     const block = again ? (start.checkpoint + 1).toString() : confirmed;
     await write((trx) => writeMeta(trx, "confirmed_block", block));
-    const reads = await write((trx) => takeReads(trx, take));
+    const reads = await write((trx) => leaseReads(trx, take));
     const taken = reads.find((one) => one.owner === owner);
     if (taken === undefined) throw new Error("the read is due");
     if (again) await write((trx) => returnRead(trx, taken, 0, true));
@@ -76,7 +76,7 @@ async function quarantineAndRelease({ read, write }: Pick<Tour, "read" | "write"
   await write((trx) => countMoves(trx, new Map([[contract, 5]]), 1_000));
   await write((trx) => quarantine(trx, [contract], "flood", { asOf: 1_000, now: NOW }));
   const later = NOW + 60_000;
-  const take = (trx: Trx) => takeContracts(trx, { now: later, limit: 4 });
+  const take = (trx: Trx) => leaseContracts(trx, { now: later, limit: 4 });
   const [released] = await write(take);
   if (released === undefined) throw new Error("the quarantine is over");
   await write((trx) => inspectAt(trx, released, later));

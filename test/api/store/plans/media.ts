@@ -16,7 +16,7 @@ import {
   renewMediaJob,
   returnAbandonedJobs,
   returnMediaJob,
-  takeMediaJobs,
+  leaseMediaJobs,
 } from "../../../../api/store/media/media-jobs.ts";
 import {
   forgetFile,
@@ -70,7 +70,7 @@ import {
   removePin,
   renewPins,
   returnPin,
-  takePins,
+  leasePins,
   waitingPins,
 } from "../../../../api/store/media/pins.ts";
 import { replaceCommand, storedTexts } from "../../../../api/store/requests/repair.ts";
@@ -95,7 +95,7 @@ export async function runMedia(tour: Tour): Promise<void> {
   await hasForgotten(read);
   await write((trx) => releaseForgotten(trx, 100));
   await write((trx) => addPin(trx, "new", NOW));
-  const pins = await write((trx) => takePins(trx, { now: NOW, leaseUntil: NOW + 60_000, limit: 10 }));
+  const pins = await write((trx) => leasePins(trx, { now: NOW, leaseUntil: NOW + 60_000, limit: 10 }));
   await write((trx) => renewPins(trx, pins, NOW + 90_000));
   const [first, second, third] = pins;
   if (first === undefined || second === undefined || third === undefined) throw new Error("pins are due");
@@ -152,7 +152,7 @@ async function jobs({ read, write }: Tour): Promise<void> {
   const take = async (holder: string) => {
     const shares = new FairShares(SHARES);
     const { taken } = await write((trx) =>
-      takeMediaJobs(trx, { ...taker(holder), now: NOW, leaseUntil: NOW + 60_000, shares }),
+      leaseMediaJobs(trx, { ...taker(holder), now: NOW, leaseUntil: NOW + 60_000, shares }),
     );
     return taken;
   };

@@ -142,7 +142,7 @@ async function replay(): Promise<void> {
   try {
     await addApp(database);
     await addCollection(database);
-    await scratch.takeCollections(database.read);
+    await scratch.copyCollections(database.read);
     await scratch.apply(rangeOf({ block: 1 }));
   } finally {
     await scratch.close();

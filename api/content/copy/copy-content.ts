@@ -28,7 +28,7 @@ import { MediaError } from "./verified-blocks.ts";
 export async function recordContent(
   trx: Trx,
   job: MediaJob,
-  { result, media }: Prepared,
+  { result, media }: CopiedContent,
   { store, now }: { store: string; now: number },
 ): Promise<boolean> {
   const moved = await mediaStoreProblem(trx, store);
@@ -55,7 +55,7 @@ function usedUp(limit: number, field = "copy_media"): FieldProblem {
 }
 
 /** The content of a command, which is stored. */
-export interface Prepared {
+export interface CopiedContent {
   result: Exclude<MediaResult, MediaFailure>;
   media: StoredMedia[];
 }
@@ -77,11 +77,11 @@ export class FieldProblem extends Error {
  * Stores the content that a command needs.
  * @throws FieldProblem, NotSettledYet
  */
-export async function prepareCommand(
+export async function copyContent(
   deps: CopyDeps & { database: Database },
   command: Command,
   stop: AbortSignal,
-): Promise<Prepared> {
+): Promise<CopiedContent> {
   if (command.kind === "freeze-metadata") {
     return { result: { kind: "directory", cid: await makeFrozenDirectory(deps, command, stop) }, media: [] };
   }
