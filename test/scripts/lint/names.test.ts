@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 
 import { expect } from "chai";
 import ts from "typescript";
@@ -132,5 +132,23 @@ describe("names", () => {
       excepted.filter((use) => !uses.includes(use)),
       "exceptions without a use",
     ).to.deep.equal([]);
+  });
+});
+
+describe("docs/architecture.md", () => {
+  const text = readFileSync("docs/architecture.md", "utf8");
+
+  it("has a glossary of half a page", () => {
+    const [, glossary = ""] = /## Glossary\n+([^]*?)\n## /.exec(text) ?? [];
+    const lines = glossary.trim().split("\n");
+    expect(lines).to.have.length.within(10, 25);
+    expect(lines.filter((line) => line.length > 200)).to.deep.equal([]);
+  });
+
+  it("names files that exist", () => {
+    const named = [...text.matchAll(/`((?:[\w-]+\/)+[\w.-]*)`/g)].map(([, path = ""]) => path);
+    expect(named).to.have.length.above(60);
+    const exists = (path: string) => [path, `api/${path}`, `api/store/${path}`].some((place) => existsSync(place));
+    expect(named.filter((path) => !exists(path))).to.deep.equal([]);
   });
 });
