@@ -118,7 +118,7 @@ async function mined(deployed: Promise<BaseContract>): Promise<string> {
 }
 
 /** Does the relay owner's work on a local chain: funds the lanes, makes them operators, sets the hosted base. */
-export async function prepareLocally(
+export async function configureLocally(
   owner: JsonRpcSigner,
   addresses: ContractAddresses,
   wanted: { lanes: string[]; hostedBase: string },

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import { prepareLocally, withLocalOwner } from "../chain/local-contracts.ts";
+import { configureLocally, withLocalOwner } from "../chain/local-contracts.ts";
 import { readDeploymentLinks } from "../chain/reads.ts";
 import type { Settings } from "../config/settings.ts";
 import { wrongBase } from "../domain/conditions.ts";
@@ -19,7 +19,7 @@ export async function prepareChain(
   const hostedBase = hostedBaseOf(settings);
   if (!local) return warnOfWrongBase(client, contracts, { hostedBase, logger });
   const lanes = keyring === null ? [] : settings.lanes.map((lane) => keyring.lane(lane).address);
-  await withLocalOwner(settings.rpcUrl, (owner) => prepareLocally(owner, contracts, { lanes, hostedBase }));
+  await withLocalOwner(settings.rpcUrl, (owner) => configureLocally(owner, contracts, { lanes, hostedBase }));
 }
 
 /** Warns when the contracts have a wrong base URI: nobody serves that metadata, and only marketplaces would notice. */

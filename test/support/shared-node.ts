@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { deployLocally, LOCAL_CHAIN_ID, prepareLocally, withLocalOwner } from "../../api/chain/local-contracts.ts";
+import { deployLocally, LOCAL_CHAIN_ID, configureLocally, withLocalOwner } from "../../api/chain/local-contracts.ts";
 import { type ContractAddresses, deploymentFile } from "../../api/chain/contracts.ts";
 import type { CollectionStorage } from "../../api/domain/command.ts";
 import { atEndOfRun } from "../../scripts/scene/end-of-run.ts";
@@ -87,7 +87,7 @@ async function deploy(shared: Shared): Promise<void> {
   const { lane } = await testKeys();
   const contracts = await withLocalOwner(url, async (owner) => {
     const deployed = await deployLocally(owner, HOSTED_BASE);
-    await prepareLocally(owner, deployed, { lanes: [lane], hostedBase: HOSTED_BASE });
+    await configureLocally(owner, deployed, { lanes: [lane], hostedBase: HOSTED_BASE });
     return deployed;
   });
   await writeDeployment(shared.deployments, contracts);

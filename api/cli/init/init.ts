@@ -110,10 +110,10 @@ export function init(terminal: Terminal): Command {
     .action((options: Options) => setUp(options, terminal));
 }
 
-/** Prepares everything, then starts the service or says how to. */
+/** Sets everything up, then starts the service or says how to. */
 async function setUp(options: Options, output: Terminal): Promise<void> {
   const terminal = options.json === true ? { ...output, write: (text: string) => output.remark?.(text) } : output;
-  const { env, settings, chain, token } = await stoppable(terminal, () => prepare(options, terminal));
+  const { env, settings, chain, token } = await stoppable(terminal, () => askAndMake(options, terminal));
   const file = options.settingsFile;
   const result = { chain_id: chain.chainId.toString(), settings_file: file, app: options.app, token };
   if (options.json === true) printResult(output, true, result, "");
@@ -151,7 +151,7 @@ interface Ready {
 }
 
 /** Asks and checks first; then makes the keys, the settings, the contracts and a token. Each step continues an earlier run. */
-async function prepare(options: Options, terminal: Terminal): Promise<Ready> {
+async function askAndMake(options: Options, terminal: Terminal): Promise<Ready> {
   const dataDir = parseDataDir(terminal.env);
   // Such a folder has other keys, another database and other settings.
   if (existsSync(startFile(dataDir)))

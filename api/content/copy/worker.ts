@@ -201,7 +201,7 @@ export class MediaWorker {
       content = await whileLeased(renewal, abort, (stop) => this.#copy(job, stop));
       this.#stored();
     } catch (error) {
-      await this.#notPrepared(job, error, { abort, started });
+      await this.#notCopied(job, error, { abort, started });
       return performance.now() - started > SLOW ? "slow" : "in-time";
     }
     crashPoint("media:copied");
@@ -210,7 +210,7 @@ export class MediaWorker {
     return "in-time";
   }
 
-  async #notPrepared(
+  async #notCopied(
     job: MediaJob,
     error: unknown,
     { abort, started }: { abort: AbortSignal; started: number },

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { parseEther, Wallet } from "ethers";
 
-import { deployLocally, prepareLocally, withLocalOwner } from "../../../api/chain/local-contracts.ts";
+import { deployLocally, configureLocally, withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import { NodeProcess } from "../../../scripts/scene/node.ts";
 
 const HOSTED_BASE = "http://localhost:0/metadata/";
@@ -14,7 +14,7 @@ describe("services that start together on one local node", () => {
     const starts = Array.from({ length: 12 }, () =>
       withLocalOwner(node.url, async (owner) => {
         const contracts = await deployLocally(owner, HOSTED_BASE);
-        await prepareLocally(owner, contracts, { lanes, hostedBase: HOSTED_BASE });
+        await configureLocally(owner, contracts, { lanes, hostedBase: HOSTED_BASE });
         return contracts.relay;
       }),
     );

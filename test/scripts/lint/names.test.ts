@@ -54,6 +54,26 @@ const BANNED: Record<string, Banned> = {
       "api/commands/transfer.ts",
     ],
   },
+  prepare: {
+    instead: "what is done: read, plan, make, build",
+    except: [
+      "api/commands/accept-group.ts",
+      "api/commands/accept-queue.ts",
+      "api/commands/accept-request.ts",
+      "api/commands/foreign-tokens.ts",
+      "api/commands/transfer.ts",
+      "api/context/prepare-chain.ts",
+      "api/context/service.ts",
+      "api/indexer/prepare-range.ts",
+      "api/indexer/store-blocks.ts",
+      "api/operate/reconcile/replay.ts",
+      "api/relayer/lane.ts",
+      "api/relayer/sender.ts",
+      // The word of SQLite's library.
+      "api/store/db/sqlite/sqlite.ts",
+      "api/store/move/snapshot.ts",
+    ],
+  },
   slot: {
     instead: "place, share, bucket, part",
     except: [
