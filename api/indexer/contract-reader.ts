@@ -18,7 +18,7 @@ import {
   startOfRead,
   leaseReads,
 } from "../store/ledger/contract-reads.ts";
-import { inspectAt, recordInspection, recordReads, leaseContracts } from "../store/ledger/contract-states.ts";
+import { recordInspection, recordReads, leaseContracts } from "../store/ledger/contract-states.ts";
 import { uncertainOf } from "../store/ledger/uncertain.ts";
 import { readsOf } from "./foreign-moves.ts";
 import { reportQuarantines } from "./store-blocks.ts";
@@ -39,9 +39,6 @@ interface ContractReaderDeps {
 /** Time limit of one piece of work, in milliseconds. Shorter than its lease. */
 const DEADLINE = 10_000;
 const POLL = 1_000;
-/** Pieces of work at the same time, and how many of them may be of one app. */
-const CONCURRENCY = 4;
-const CONCURRENCY_OF_APP = 2;
 /** Balances that one read takes. */
 const BALANCES = 200;
 
@@ -77,11 +74,11 @@ export class ContractReader {
 
   /** Does what is due now. @throws the first error of the node, after everything else was done. */
   async step(abort: AbortSignal = new AbortController().signal): Promise<StepResult> {
-    const { database, readsPerMinute: perMinute } = this.#deps;
-    const places = { now: this.#deps.now(), limit: CONCURRENCY };
+    const { database, readsPerMinute } = this.#deps;
+    const now = this.#deps.now();
     const { contracts, reads, start } = await database.write(async (trx) => ({
-      contracts: await leaseContracts(trx, places),
-      reads: await leaseReads(trx, { ...places, limitOfApp: CONCURRENCY_OF_APP, perMinute }),
+      contracts: await leaseContracts(trx, now),
+      reads: await leaseReads(trx, now, readsPerMinute),
       start: await startOfRead(trx),
     }));
     const ends = await Promise.allSettled([
@@ -100,7 +97,7 @@ export class ContractReader {
       await database.write((trx) => recordInspection(trx, contract, known, now()));
     } catch (error) {
       // Another process, or this one, tries again soon.
-      await database.write((trx) => inspectAt(trx, contract, now() + READ_WAIT.first));
+      await database.write((trx) => recordInspection(trx, contract, undefined, now()));
       throw error;
     }
   }

@@ -17,6 +17,8 @@ export const READ_WAIT = { first: 1_000, longest: 600_000 };
 /** How long a process may work on a read, in milliseconds. */
 const LEASE = 30_000;
 const MINUTE = 60_000;
+/** Pieces of work of a process at the same time, and how many of them may be of one app. */
+export const AT_A_TIME = { all: 4, ofApp: 2 };
 
 /** A wallet's tokens of a foreign contract that this process has taken, to read them from the chain. */
 export interface ContractRead {
@@ -30,15 +32,6 @@ export interface ContractRead {
   tries: number;
   /** Fencing token: grows each time the read is taken, so an earlier holder can change nothing any more. */
   fence: number;
-}
-
-interface TakeOptions {
-  now: number;
-  /** Most reads in all, and of one app. */
-  limit: number;
-  limitOfApp: number;
-  /** Most reads of one app in a minute. */
-  perMinute: number;
 }
 
 interface DueRow {
@@ -55,27 +48,27 @@ interface DueRow {
  * Takes due reads, longest due first. An app gets at most its share of the places, and `perMinute` reads a minute. While
  * the indexer catches up, only searches are taken: the next blocks may change the other balances again.
  */
-export async function leaseReads(trx: Trx, options: TakeOptions): Promise<ContractRead[]> {
+export async function leaseReads(trx: Trx, now: number, perMinute: number): Promise<ContractRead[]> {
   await lockLedger(trx);
-  const minute = Math.floor(options.now / MINUTE);
+  const minute = Math.floor(now / MINUTE);
   const spent = await trx
     .selectFrom("read_rates")
     .select("app_id")
     .where("minute", "=", minute)
-    .where("used", ">=", options.perMinute)
+    .where("used", ">=", perMinute)
     .execute();
   const without = new Set(spent.map((row) => row.app_id));
   const onlySearches = await isCatchingUp(trx);
   const taken: DueRow[] = [];
   // Each round fills the places of the apps at the head of the queue, so there are at most as many rounds as places.
-  while (taken.length < options.limit) {
-    const rows = (await dueReads(trx, options, [...without], onlySearches)).filter(
+  while (taken.length < AT_A_TIME.all) {
+    const rows = (await dueReads(trx, now, [...without], onlySearches)).filter(
       (row) => !taken.some((one) => one.contract === row.contract && one.owner === row.owner),
     );
     for (const row of rows) {
       const ofApp = taken.filter((one) => one.app_id === row.app_id).length;
-      if (ofApp >= options.limitOfApp) without.add(row.app_id);
-      else if (taken.length < options.limit) taken.push(row);
+      if (ofApp >= AT_A_TIME.ofApp) without.add(row.app_id);
+      else if (taken.length < AT_A_TIME.all) taken.push(row);
     }
     if (!rows.some((row) => without.has(row.app_id))) break;
   }
@@ -83,7 +76,7 @@ export async function leaseReads(trx: Trx, options: TakeOptions): Promise<Contra
   const leases = taken.map(({ contract, owner, tries }) => ({
     contract,
     owner,
-    due_at: leaseUntil(options.now, tries),
+    due_at: leaseUntil(now, tries),
   }));
   const columns = { contract: "text", owner: "text", due_at: "integer" } as const;
   await sql`
@@ -107,8 +100,8 @@ export function leaseUntil(now: number, tries: number): number {
 }
 
 /** @param without apps that get no more. @param searches whether only searches are taken. */
-async function dueReads(trx: Trx, options: TakeOptions, without: readonly string[], searches: boolean) {
-  return firstDue<DueRow>({ ...options, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
+async function dueReads(trx: Trx, now: number, without: readonly string[], searches: boolean) {
+  return firstDue<DueRow>({ now, limit: AT_A_TIME.all, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
     const query = trx
       .selectFrom("contract_reads as read")
       .innerJoin("foreign_contracts as contract", "contract.address", "read.contract")

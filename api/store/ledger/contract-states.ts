@@ -11,7 +11,7 @@ import { AT_ONCE, firstDue } from "../db/due.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
 import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Db, type Trx } from "../db/sql.ts";
 import { checkpointOf } from "../db/meta.ts";
-import { leaseUntil } from "./contract-reads.ts";
+import { AT_A_TIME, leaseUntil, READ_WAIT } from "./contract-reads.ts";
 import { followFromNow } from "./follow.ts";
 import { noteForeignChange, unfollowContract } from "./indexed-contracts.ts";
 
@@ -129,9 +129,9 @@ export async function quarantine(
 }
 
 /** Takes contracts whose type must be asked, or whose quarantine is over. The lease keeps other processes away. */
-export async function leaseContracts(trx: Trx, options: { now: number; limit: number }): Promise<ForeignContractRow[]> {
+export async function leaseContracts(trx: Trx, now: number): Promise<ForeignContractRow[]> {
   await lockLedger(trx);
-  const due = await firstDue({ ...options, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
+  const due = await firstDue({ now, limit: AT_A_TIME.all, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
     const search = trx.selectFrom("foreign_contracts").selectAll().where("due_at", comparison, at);
     const first = search.orderBy("due_at").limit(most);
     return first.modifyEnd(forUpdateSkipLocked(trx, "foreign_contracts")).execute();
@@ -140,7 +140,7 @@ export async function leaseContracts(trx: Trx, options: { now: number; limit: nu
   if (due.length > 0) await sql`delete from foreign_contracts where address in ${textSet(trx, forgotten)}`.execute(trx);
   const taken = due
     .filter(({ state }) => state !== "unsupported")
-    .map((contract) => ({ ...contract, due_at: leaseUntil(options.now, contract.failures) }));
+    .map((contract) => ({ ...contract, due_at: leaseUntil(now, contract.failures) }));
   if (taken.length === 0) return [];
   const rows = taken.map(({ address, due_at }) => ({ address, due_at }));
   await sql`
@@ -152,30 +152,32 @@ export async function leaseContracts(trx: Trx, options: { now: number; limit: nu
 
 /**
  * Stores the answer of a contract that was asked for its type. Changes nothing if another process has taken it since.
- * @param known null: it is not a token contract.
+ * @param known null: it is not a token contract. Undefined: nobody knows. It is asked again soon, and the try does not count.
  */
 export async function recordInspection(
   trx: Trx,
   contract: ForeignContractRow,
-  known: KnownContract | null,
+  known: KnownContract | null | undefined,
   now: number,
 ): Promise<void> {
   await lockLedger(trx);
-  const released = contract.state === "quarantined";
+  const released = known !== undefined && contract.state === "quarantined";
   const changed = await trx
     .updateTable("foreign_contracts")
     .set({
-      ...(known === null
-        ? { state: "unsupported", due_at: now + UNSUPPORTED_FOR }
-        : {
-            state: "followed",
-            due_at: null,
-            failures: 0,
-            type: known.type,
-            name: known.name,
-            reason: null,
-            as_of: null,
-          }),
+      ...(known === undefined
+        ? { due_at: now + READ_WAIT.first, failures: contract.failures }
+        : known === null
+          ? { state: "unsupported", due_at: now + UNSUPPORTED_FOR }
+          : {
+              state: "followed",
+              due_at: null,
+              failures: 0,
+              type: known.type,
+              name: known.name,
+              reason: null,
+              as_of: null,
+            }),
       ...(released ? { window_logs: 0, released_at: now } : {}),
     })
     .where("address", "=", contract.address)
@@ -183,27 +185,12 @@ export async function recordInspection(
     .where("state", "=", contract.state)
     .where("due_at", "=", contract.due_at)
     .executeTakeFirst();
-  if (changed.numUpdatedRows === 0n) return;
+  if (changed.numUpdatedRows === 0n || known === undefined) return;
   const follows = await followsOf(trx, contract.address);
   if (known === null) for (const { appId } of follows) await unfollowContract(trx, appId, contract.address);
   else if (released) await readAllAgain(trx, follows);
   else await followFromNow(trx, [contract.address]);
   await noteForeignChange(trx);
-}
-
-/** Makes a contract that was taken due to be asked for its type later. The try does not count. */
-export async function inspectAt(
-  trx: Trx,
-  contract: Pick<ForeignContractRow, "address" | "due_at" | "failures">,
-  dueAt: number,
-): Promise<void> {
-  await trx
-    .updateTable("foreign_contracts")
-    .set({ due_at: dueAt, failures: contract.failures })
-    .where("address", "=", contract.address)
-    .where("due_at", "=", contract.due_at)
-    .where("state", "in", ["checking", "quarantined"])
-    .execute();
 }
 
 /** A contract, for one app that follows it. */

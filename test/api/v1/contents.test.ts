@@ -191,7 +191,7 @@ describe("contents of a wallet", () => {
       const contract = randomAddress();
       await contents(`/${contract}`);
       await api.database.write(async (trx) => {
-        const [row] = await leaseContracts(trx, { now: 1, limit: 1 });
+        const [row] = await leaseContracts(trx, 1);
         if (row !== undefined) await recordInspection(trx, row, null, Date.now());
       });
       const answer = await api.get(`/v1/accounts/${wallet}/${contract}`);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { returnRead, leaseReads } from "../../../../api/store/ledger/contract-reads.ts";
-import { inspectAt, leaseContracts } from "../../../../api/store/ledger/contract-states.ts";
+import { leaseContracts, recordInspection } from "../../../../api/store/ledger/contract-states.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 import { addApp, randomAddress } from "../../support/rows.ts";
 
@@ -35,22 +35,21 @@ describe("work on foreign contracts", () => {
         .execute(),
     );
   };
-  const reads = (now: number) =>
-    database.write((trx) => leaseReads(trx, { now, limit: 4, limitOfApp: 4, perMinute: 1_000 }));
-  const contracts = (now: number) => database.write((trx) => leaseContracts(trx, { now, limit: 4 }));
+  const reads = (now: number) => database.write((trx) => leaseReads(trx, now, 1_000));
+  const contracts = (now: number) => database.write((trx) => leaseContracts(trx, now));
   const dueTimes = async () =>
     (await database.read.selectFrom("contract_reads").select("due_at").execute()).map(({ due_at: at }) => at ?? 0);
 
   beforeEach(() => addApp(database, APP));
 
   it("that kills its process is due later each time, and what was under way beside it at another time", async () => {
-    await addReads(4);
+    await addReads(2);
     let now = NOW;
     const waits: number[] = [];
     for (let kills = 0; kills < 12; kills++, now += HOUR) {
-      expect(await reads(now), kills.toString()).to.have.length(4);
+      expect(await reads(now), kills.toString()).to.have.length(2);
       const times = await dueTimes();
-      expect(new Set(times).size, "a time of its own for each").to.equal(4);
+      expect(new Set(times).size, "a time of its own for each").to.equal(2);
       waits.push(Math.min(...times) - now);
     }
     expect(waits[0]).to.be.within(31_000, 62_000);
@@ -79,7 +78,7 @@ describe("work on foreign contracts", () => {
       expect(await contracts(NOW + failures * HOUR + 30_000)).to.deep.equal([]);
     }
     const [taken] = await contracts(NOW + 3 * HOUR);
-    await database.write((trx) => inspectAt(trx, taken!, 0));
-    expect((await contracts(NOW + 3 * HOUR + 1))[0]).to.include({ address, failures: 3 });
+    await database.write((trx) => recordInspection(trx, taken!, undefined, NOW + 3 * HOUR));
+    expect((await contracts(NOW + 3 * HOUR + 1_000))[0]).to.include({ address, failures: 3 });
   });
 });

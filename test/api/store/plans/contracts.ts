@@ -8,13 +8,13 @@ import {
   returnRead,
   startOfRead,
   leaseReads,
+  READ_WAIT,
   wantSearch,
 } from "../../../../api/store/ledger/contract-reads.ts";
 import {
   countMoves,
   floodingAmong,
   quarantine,
-  inspectAt,
   readAllAgain,
   recordInspection,
   recordReads,
@@ -44,7 +44,6 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
   await write((trx) => wantSearch(trx, { ...held, appId }, 0));
   await write((trx) => markUncertain(trx, [token], { block: 1, completeTo: 1 }));
   await uncertainOf(read, held, 10);
-  const take = { now: NOW, limit: 4, limitOfApp: 2, perMinute: 1_000 };
   const start = await write((trx) => startOfRead(trx));
   const confirmed = (await readMeta(read, "confirmed_block")) ?? "0";
   for (const again of [true, false]) {
@@ -53,7 +52,7 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
     // Once while the indexer catches up.
     const block = again ? (start.checkpoint + 1).toString() : confirmed;
     await write((trx) => writeMeta(trx, "confirmed_block", block));
-    const reads = await write((trx) => leaseReads(trx, take));
+    const reads = await write((trx) => leaseReads(trx, NOW, 1_000));
     const taken = reads.find((one) => one.owner === owner);
     if (taken === undefined) throw new Error("the read is due");
     if (again) await write((trx) => returnRead(trx, taken, 0, true));
@@ -76,11 +75,11 @@ async function quarantineAndRelease({ read, write }: Pick<Tour, "read" | "write"
   await write((trx) => countMoves(trx, new Map([[contract, 5]]), 1_000));
   await write((trx) => quarantine(trx, [contract], "flood", { asOf: 1_000, now: NOW }));
   const later = NOW + 60_000;
-  const take = (trx: Trx) => leaseContracts(trx, { now: later, limit: 4 });
+  const take = (trx: Trx) => leaseContracts(trx, later);
   const [released] = await write(take);
   if (released === undefined) throw new Error("the quarantine is over");
-  await write((trx) => inspectAt(trx, released, later));
-  await write((trx) => recordInspection(trx, { ...released, due_at: later }, known, later));
+  await write((trx) => recordInspection(trx, released, undefined, later));
+  await write((trx) => recordInspection(trx, { ...released, due_at: later + READ_WAIT.first }, known, later));
   const follow = { appId: BUSY.app, quota: 10, now: NOW };
   await write((trx) => followContracts(trx, { ...follow, contracts: new Map([[UNKNOWN, null]]) }));
   const [checking] = await write(take);
