@@ -235,8 +235,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const { server, baseUrl } = await listen(app, limits, arrivals);
   if (options.idleTimeout !== undefined) server.timeout = options.idleTimeout;
   const parts = { baseUrl, database, databaseUrl: place.url, blocksFolder, stored, foreign, sealer };
-  const api = Object.assign(new TestApi(), { ...parts, log, blocksStored, documented });
-  state.api = api;
+  const api = (state.api = Object.assign(new TestApi(), { ...parts, log, blocksStored, documented }));
   api.app = await addApp(api, "first");
   api.other = await addApp(api, "second");
   api.close = async () => {
