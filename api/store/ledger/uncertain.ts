@@ -1,6 +1,6 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
-import { type HoldingKey, holdingKey } from "../../domain/token.ts";
+import type { HoldingKey } from "../../domain/token.ts";
 import { AT_ONCE } from "../db/due.ts";
 import { type Db, rowSet, type Trx } from "../db/sql.ts";
 
@@ -21,42 +21,19 @@ export async function markUncertain(
   holdings: readonly HoldingKey[],
   { block, completeTo }: { block: number; completeTo: number },
 ): Promise<void> {
-  const followed = await followedAmong(trx, holdings);
-  if (followed.length === 0) return;
+  if (holdings.length === 0) return;
   // PostgreSQL refuses to change a row twice in one statement.
-  const distinct = [...new Map(followed.map((one) => [holdingKey(one), one])).values()];
   await sql`
     insert into uncertain_holdings (contract, token_id, owner, block)
-    select contract, token_id, owner, cast(${block} as bigint) from ${rowSet(trx, COLUMNS, distinct.map(rowOf))} as input
+    select distinct input.contract, input.token_id, input.owner, cast(${block} as bigint) from ${followed(trx, holdings)}
      where true
     on conflict (contract, owner, token_id) do update
       set block = case when excluded.block > uncertain_holdings.block then excluded.block else uncertain_holdings.block end
   `.execute(trx);
-  await makeReadsDue(trx, walletsOf(followed), completeTo);
-}
-
-/** Those whose wallet belongs to an app that follows the contract. */
-export async function followedAmong<Holding extends WalletInContract>(
-  trx: Trx,
-  holdings: readonly Holding[],
-): Promise<Holding[]> {
-  if (holdings.length === 0) return [];
-  const wallets = walletsOf(holdings);
-  const { rows } = await sql<{ ord: number }>`
-    select input.ord as ord from ${rowSet(trx, WALLET_COLUMNS, wallets)} as input
-      join wallets on wallets.address = input.owner
-      join contract_follows on contract_follows.app_id = wallets.app_id and contract_follows.address = input.contract
-                           and contract_follows.ended_at is null`.execute(trx);
-  const followed = new Set(rows.flatMap(({ ord }) => (wallets[ord] === undefined ? [] : [walletKey(wallets[ord])])));
-  return holdings.filter((holding) => followed.has(walletKey(holding)));
-}
-
-/** Makes the reads of wallets due, without a search for more tokens. */
-async function makeReadsDue(trx: Trx, wallets: readonly WalletInContract[], completeTo: number): Promise<void> {
   await sql`
     insert into contract_reads (contract, owner, app_id, search, complete_to, due_at, tries, fence)
-    select input.contract, input.owner, wallets.app_id, 0, null, ${AT_ONCE}, 0, 0
-      from ${rowSet(trx, WALLET_COLUMNS, wallets)} as input join wallets on wallets.address = input.owner where true
+    select distinct input.contract, input.owner, wallets.app_id, 0, cast(null as bigint), cast(${AT_ONCE} as bigint), 0, 0
+      from ${followed(trx, holdings)} where true
     on conflict (contract, owner) do update set
       complete_to = case when contract_reads.complete_to is null then null
                          when contract_reads.due_at is null or contract_reads.complete_to > ${completeTo} then ${completeTo}
@@ -64,20 +41,22 @@ async function makeReadsDue(trx: Trx, wallets: readonly WalletInContract[], comp
       due_at = coalesce(contract_reads.due_at, ${AT_ONCE})`.execute(trx);
 }
 
-interface WalletInContract {
-  contract: string;
-  owner: string;
+/** Those whose wallet belongs to an app that follows the contract. */
+export async function followedAmong<Holding extends HoldingKey>(
+  trx: Trx,
+  holdings: readonly Holding[],
+): Promise<Holding[]> {
+  if (holdings.length === 0) return [];
+  const { rows } = await sql<{ ord: number }>`select input.ord as ord from ${followed(trx, holdings)}`.execute(trx);
+  const found = new Set(rows.map(({ ord }) => ord));
+  return holdings.filter((_, index) => found.has(index));
 }
 
-const WALLET_COLUMNS = { contract: "text", owner: "text" } as const;
-
-/** Each once. */
-function walletsOf(holdings: readonly WalletInContract[]): WalletInContract[] {
-  return [...new Map(holdings.map((one) => [walletKey(one), { contract: one.contract, owner: one.owner }])).values()];
-}
-
-function walletKey({ contract, owner }: WalletInContract): string {
-  return `${contract}/${owner}`;
+function followed(trx: Trx, holdings: readonly HoldingKey[]): RawBuilder<unknown> {
+  return sql`${rowSet(trx, COLUMNS, holdings.map(rowOf))} as input
+      join wallets on wallets.address = input.owner
+      join contract_follows on contract_follows.app_id = wallets.app_id and contract_follows.address = input.contract
+                           and contract_follows.ended_at is null`;
 }
 
 /** Removes the marks of balances that were read at block `upTo`. Marks of later blocks stay. @returns those that were marked. */
