@@ -20,7 +20,7 @@ import { deleteMeta, readContracts, readMeta, replaceMeta, writeMeta } from "../
 import { isOutage, parkRows, unparkAll } from "../store/db/parked-rows.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
 import { rollback, rollbackStep } from "../store/ledger/rollback.ts";
-import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
+import { confirmUpTo } from "../store/requests/settle-final.ts";
 import { finalChanges, UnreadableRequest } from "../store/requests/requests.ts";
 import { IndexedContractsCache } from "../store/ledger/indexed-contracts.ts";
 import { Agreement, type Contradicted } from "./agreement.ts";

@@ -7,14 +7,14 @@ export type TaskSpeed = "slow" | "in-time";
 /** A limited number of tasks that run side by side, each for an app. */
 export class TaskPool {
   readonly #limits: ShareLimits;
-  readonly #settled: Signal;
+  readonly #ended: Signal;
   readonly #running = new Map<Promise<void>, string>();
   readonly #slow = new Set<string>();
 
-  /** @param settled notified whenever a task ends, because another may begin. */
-  constructor(limits: ShareLimits, settled: Signal) {
+  /** @param ended notified whenever a task ends, because another may begin. */
+  constructor(limits: ShareLimits, ended: Signal) {
     this.#limits = limits;
-    this.#settled = settled;
+    this.#ended = ended;
   }
 
   /** How many tasks run now. */
@@ -40,7 +40,7 @@ export class TaskPool {
       .catch(failed)
       .finally(() => {
         this.#running.delete(task);
-        this.#settled.notify();
+        this.#ended.notify();
       });
     this.#running.set(task, app);
   }

@@ -45,12 +45,12 @@ const LEAST_SHARE = 50;
 export class SharedRates {
   readonly #options: SharedRatesOptions;
   readonly #uncounted = new Map<string, Uncounted>();
-  readonly #settling: Gather<string, SharedCount | null>;
+  readonly #counting: Gather<string, SharedCount | null>;
   #sweepAt = 0;
 
   constructor(options: SharedRatesOptions) {
     this.#options = options;
-    this.#settling = gatherCalls((keys) => this.#settle(keys));
+    this.#counting = gatherCalls((keys) => this.#count(keys));
   }
 
   /**
@@ -68,7 +68,7 @@ export class SharedRates {
     if (running < 2) return null;
     const left = limit - (local.used - uncounted.calls);
     const share = Math.ceil(Math.max(left / (SHARE * running), limit / LEAST_SHARE));
-    return uncounted.calls < share ? null : this.#settling.add(key);
+    return uncounted.calls < share ? null : this.#counting.add(key);
   }
 
   #entry(key: string, now: number, msBeforeNext: number): Uncounted {
@@ -79,7 +79,7 @@ export class SharedRates {
     return entry;
   }
 
-  async #settle(keys: string[]): Promise<(SharedCount | null)[]> {
+  async #count(keys: string[]): Promise<(SharedCount | null)[]> {
     const { database, window } = this.#options;
     const now = Date.now();
     const added = [...new Set(keys)].flatMap((key) => {

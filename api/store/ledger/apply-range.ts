@@ -8,7 +8,7 @@ import type { BlockRow } from "../db/schema.ts";
 import { lockCollections, rowSet, type Trx } from "../db/sql.ts";
 import { insertCollections } from "../listings/collections.ts";
 import type { HoldingKey } from "../../domain/token.ts";
-import { correctFinal, settleConfirmed } from "../requests/settle-confirmed.ts";
+import { correctFinal, settleFinal } from "../requests/settle-final.ts";
 import { costOfBatch, recordCosts } from "../requests/costs.ts";
 import { chargeAgain } from "../requests/gas-usage.ts";
 import { releaseReservations } from "../requests/reservations.ts";
@@ -148,7 +148,7 @@ async function confirm(trx: Trx, range: BlockRange, now: number): Promise<Decide
   const hasOutcomes = range.batches.length + range.cancelled.length > 0;
   if (!hasOutcomes && (await readMeta(trx, "confirmed_block")) === confirmed) return [];
   await writeMeta(trx, "confirmed_block", confirmed);
-  return settleConfirmed(trx, { upTo: range.confirmed, failuresUpTo: range.failuresUpTo }, now);
+  return settleFinal(trx, { upTo: range.confirmed, failuresUpTo: range.failuresUpTo }, now);
 }
 
 /** Stores the outcomes of a batch's calls. A final request is corrected; the others settle once they are deep enough. */

@@ -12,7 +12,7 @@ import { putOffDeliveries } from "../../../../api/store/outbox/due-deliveries.ts
 import { eventsAfter, feedPages, newestPositions } from "../../../../api/store/outbox/feed.ts";
 import { listNfts, listSomeNfts, searchNfts } from "../../../../api/store/listings/nfts.ts";
 import { findRequests, listRequests, requestsByNumber } from "../../../../api/store/requests/requests.ts";
-import { settleConfirmed } from "../../../../api/store/requests/settle-confirmed.ts";
+import { settleFinal } from "../../../../api/store/requests/settle-final.ts";
 import {
   claimRequests,
   countReady,
@@ -221,7 +221,7 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
   });
 
   it("of the indexer scan no large table", async () => {
-    await expectNoScan(() => database.write((trx) => settleConfirmed(trx, { upTo: 5, failuresUpTo: 5 }, NOW)));
+    await expectNoScan(() => database.write((trx) => settleFinal(trx, { upTo: 5, failuresUpTo: 5 }, NOW)));
   });
 });
 

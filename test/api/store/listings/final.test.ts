@@ -5,7 +5,7 @@ import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { listTokenHistory, listWalletHistory } from "../../../../api/store/listings/history.ts";
 import { listContents, listHolders } from "../../../../api/store/listings/holdings.ts";
 import { findNft, listNfts } from "../../../../api/store/listings/nfts.ts";
-import { confirmUpTo } from "../../../../api/store/requests/settle-confirmed.ts";
+import { confirmUpTo } from "../../../../api/store/requests/settle-final.ts";
 import { apply, startAtBlock } from "../../support/blocks.ts";
 import { addWalletRow, follow } from "../../support/follow.ts";
 import { useLedger } from "../../support/ledger.ts";

@@ -1,4 +1,4 @@
-import { noteDelegated } from "../../../../api/store/requests/settle-confirmed.ts";
+import { noteDelegated } from "../../../../api/store/requests/settle-final.ts";
 import {
   countLiveTokens,
   endApiToken,

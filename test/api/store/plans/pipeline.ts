@@ -23,7 +23,7 @@ import {
 import { replaceCollectionMetadata, replaceTokenMetadata } from "../../../../api/store/requests/metadata.ts";
 import { requestsByNumber } from "../../../../api/store/requests/requests.ts";
 import { ReservationSet } from "../../../../api/store/requests/reservation-set.ts";
-import { confirmUpTo } from "../../../../api/store/requests/settle-confirmed.ts";
+import { confirmUpTo } from "../../../../api/store/requests/settle-final.ts";
 import { findCollection } from "../../../../api/store/listings/collections.ts";
 import { findMintedNft } from "../../../../api/store/listings/nfts.ts";
 import { rangeOf } from "../../support/ranges.ts";

@@ -50,11 +50,7 @@ export interface Confirmed {
  * Finalises everything up to a block: settles requests, with their events, and lists new collections.
  * @returns the requests that became final.
  */
-export async function settleConfirmed(
-  trx: Trx,
-  { upTo, failuresUpTo }: Confirmed,
-  now: number,
-): Promise<DecidedRequest[]> {
+export async function settleFinal(trx: Trx, { upTo, failuresUpTo }: Confirmed, now: number): Promise<DecidedRequest[]> {
   const due = await trx
     .selectFrom("requests")
     .selectAll()
@@ -100,7 +96,7 @@ function walletsThatRan(final: readonly DecidedRequest[]): string[] {
 }
 
 /**
- * `settleConfirmed` without a new block: the nodes have agreed only now, or CONFIRMATIONS was lowered.
+ * `settleFinal` without a new block: the nodes have agreed only now, or CONFIRMATIONS was lowered.
  * @returns the requests that became final. None when another process has moved the checkpoint; then nothing is changed.
  */
 export async function confirmUpTo(
@@ -112,5 +108,5 @@ export async function confirmUpTo(
   await lockLedger(trx);
   if ((await readMeta(trx, "checkpoint")) !== checkpoint.toString()) return [];
   await writeMeta(trx, "confirmed_block", confirmed.upTo.toString());
-  return settleConfirmed(trx, confirmed, now);
+  return settleFinal(trx, confirmed, now);
 }
