@@ -2,14 +2,10 @@ import type { Logger } from "pino";
 import { z } from "zod";
 
 import { type Block, type ChainClient, MAX_RECEIPTS, shownBlock } from "../chain/client.ts";
-import { COLLECTION_TOPICS, MOVE_TOPICS } from "../chain/codec/decode.ts";
-import type { ContractAddresses } from "../chain/contracts.ts";
 import { AnswerTooLarge, ChainUnavailable, ReceiptsDiffer, ReceiptsUnproven, RpcError } from "../chain/errors.ts";
 import type { RawLog } from "../chain/query-logs.ts";
 import {
   agreedHeader,
-  bloomBits,
-  mayHave,
   NotProven,
   proveHeader,
   proveLogs,
@@ -22,17 +18,18 @@ import { Slices } from "../shared/in-slices.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Database } from "../store/db/database.ts";
 import { deleteMeta, readMeta, writeMeta, writeMetaOnce } from "../store/db/meta.ts";
-import type { IndexedAddresses } from "./read-range.ts";
+import { areSame, type ReadLogs, wantedLogs } from "./wanted-logs.ts";
 
 /** Headers that are read together. */
 const HEADERS = 50;
 /** Receipts that are read together, where the node does not give those of a block at once. */
 const RECEIPTS = 50;
-/** Milliseconds for which nothing is checked on a chain of which no block was ever proven. */
+/** With `auto`, the receipts of a block with more transactions are not read one by one: that takes too many calls. */
+const MOST_ONE_BY_ONE = 100;
+/** Milliseconds for which nothing is checked where proofs seem impossible. */
 const OFF = 600_000;
-/** With more contracts than this, the bloom of a header is checked for their events only, not for their addresses. */
-const MOST_ADDRESSES = 2_000;
-const METHOD_NOT_FOUND = -32_601;
+/** Codes for a method that the node does not have (JSON-RPC, EIP-1474). */
+const NO_METHOD: ReadonlySet<number> = new Set([-32_601, -32_004]);
 /**
  * Most bytes of receipts for a unit of gas. The longest are logs without topics and data: 375 gas, about 450 bytes. Receipts
  * that are longer than the gas of their block allows are a lie.
@@ -44,19 +41,8 @@ const BYTES_PER_GAS = 2n;
  */
 const OUTSIDE_OF_ROOT: ReadonlySet<bigint> = new Set([137n, 80_002n]);
 
-/** What was read of a range of blocks. */
-interface ReadLogs {
-  from: number;
-  to: number;
-  headers: ReadonlyMap<number, Block>;
-  logs: readonly RawLog[];
-  contracts: ContractAddresses;
-  indexed: IndexedAddresses;
-  /** Collections that the range creates. */
-  fresh: ReadonlySet<string>;
-  /** Followed contracts whose logs were not read. */
-  flooding: ReadonlySet<string>;
-}
+/** `receipts_proven`: a block with logs was proven. `receipts_at_once`: a node has given all receipts of a block. */
+type Fact = "receipts_proven" | "receipts_at_once";
 
 interface ReceiptCheckDeps {
   database: Database;
@@ -83,8 +69,7 @@ export class ReceiptCheck {
   readonly #differing = new Set<number>();
   /** Until when the check is off (monotonic clock). */
   #offUntil = 0;
-  /** Whether a block with logs of this chain was ever proven. Null: the database was not asked yet. */
-  #everProven: boolean | null = null;
+  readonly #facts = new Set<Fact>();
   /** Whether it was logged that a block is not proven. */
   #unproven = false;
 
@@ -94,7 +79,9 @@ export class ReceiptCheck {
 
   /** Whether the logs of all blocks that were stored lately are proven. */
   async isProving(): Promise<boolean> {
-    return (await this.#wasEverProven()) && (await readMeta(this.#deps.database.read, "receipts_unproven")) === null;
+    return (
+      (await this.#is("receipts_proven")) && (await readMeta(this.#deps.database.read, "receipts_unproven")) === null
+    );
   }
 
   /** @returns whether all of the logs are proven. @throws ReceiptsDiffer, ReceiptsUnproven, ChainUnavailable, RpcError */
@@ -219,7 +206,8 @@ export class ReceiptCheck {
       return await own();
     } catch (error) {
       if (!isUnproven(error)) throw error;
-      let isConfirmed = error instanceof TooLong && error.byGas;
+      const isCostly = error instanceof TooCostly;
+      let isConfirmed = isCostly || (error instanceof TooLong && error.byGas);
       const found = await this.#deps.client.nodes.second(async () => {
         try {
           return { proven: await other(error) };
@@ -230,10 +218,10 @@ export class ReceiptCheck {
         }
       });
       const { mode } = this.#deps;
-      const isLie = found !== null || (!isConfirmed && (mode === "true" || (await this.#wasEverProven())));
+      const isLie = found !== null || (!isConfirmed && (mode === "true" || (await this.#is("receipts_proven"))));
       if (error instanceof NotProven && isLie) throw new Differs(block, error.message);
       if (found !== null) return found.proven;
-      throw new Unprovable(block, error.message, isConfirmed);
+      throw new Unprovable(block, error.message, isConfirmed, isCostly);
     }
   }
 
@@ -249,13 +237,16 @@ export class ReceiptCheck {
     const listed = z.object({ transactions: z.array(hash) }).safeParse(block);
     if (!listed.success) throw new UnknownFormat("the node's block does not list the hashes of its transactions");
     const { transactions } = listed.data;
+    // Once a node has given all receipts of a block, no node can say that this is not possible.
+    if (this.#deps.mode === "auto" && transactions.length > MOST_ONE_BY_ONE && !(await this.#is("receipts_at_once")))
+      throw new TooCostly(number);
     for (let at = 0, size = RECEIPTS; at < transactions.length;) {
       try {
         const part = await client.rawReceipts(transactions.slice(at, at + size));
         at += size;
         yield part;
       } catch (error) {
-        if (error instanceof RpcError && error.code === METHOD_NOT_FOUND)
+        if (error instanceof RpcError && NO_METHOD.has(error.code))
           throw new UnknownFormat("the node does not give receipts");
         if (!(error instanceof AnswerTooLarge)) throw error;
         if (size === 1) throw new TooLong(number, gasUsed);
@@ -270,11 +261,13 @@ export class ReceiptCheck {
     const { number } = client.nodes;
     if (this.#oneByOne.has(number)) return null;
     try {
-      return await client.blockReceipts(blockHash);
+      const receipts = await client.blockReceipts(blockHash);
+      await this.#note("receipts_at_once", blockHash);
+      return receipts;
     } catch (error) {
       if (error instanceof AnswerTooLarge) return null;
       if (!(error instanceof RpcError)) throw error;
-      if (error.code === METHOD_NOT_FOUND) this.#oneByOne.add(number);
+      if (NO_METHOD.has(error.code)) this.#oneByOne.add(number);
       return null;
     }
   }
@@ -283,9 +276,9 @@ export class ReceiptCheck {
    * A block is not proven. With `auto`, the work goes on if no block with logs of this chain was ever proven, or if the word of the
    * node that is read does not stand alone: another node cannot prove the block either. @throws ReceiptsUnproven
    */
-  async #goesOn({ block, message, isConfirmed }: Unprovable): Promise<void> {
+  async #goesOn({ block, message, isConfirmed, isCostly }: Unprovable): Promise<void> {
     const { client, database, logger, mode } = this.#deps;
-    const wasProven = await this.#wasEverProven();
+    const wasProven = await this.#is("receipts_proven");
     const goesOn = mode === "auto" && (isConfirmed || !wasProven);
     const condition: Condition = "receipts_unproven";
     if (!this.#unproven) {
@@ -296,7 +289,7 @@ export class ReceiptCheck {
     this.#unproven = true;
     this.#report();
     if (goesOn) {
-      if (!wasProven) this.#offUntil = performance.now() + OFF;
+      if (!wasProven || isCostly) this.#offUntil = performance.now() + OFF;
       return;
     }
     throw new ReceiptsUnproven(
@@ -305,16 +298,23 @@ export class ReceiptCheck {
     );
   }
 
-  async #wasEverProven(): Promise<boolean> {
-    this.#everProven ??= (await readMeta(this.#deps.database.read, "receipts_proven")) !== null;
-    return this.#everProven;
+  /** What was ever true with this database. */
+  async #is(fact: Fact): Promise<boolean> {
+    if (this.#facts.has(fact)) return true;
+    if ((await readMeta(this.#deps.database.read, fact)) === null) return false;
+    this.#facts.add(fact);
+    return true;
+  }
+
+  async #note(fact: Fact, value: string): Promise<void> {
+    if (await this.#is(fact)) return;
+    await this.#deps.database.write((trx) => writeMetaOnce(trx, fact, value));
+    this.#facts.add(fact);
   }
 
   async #remember(block: number): Promise<void> {
     const { database, logger } = this.#deps;
-    if (!(await this.#wasEverProven()))
-      await database.write((trx) => writeMetaOnce(trx, "receipts_proven", block.toString()));
-    this.#everProven = true;
+    await this.#note("receipts_proven", block.toString());
     // Another process may have followed the chain, and may have found it.
     if ((await readMeta(database.read, "receipts_unproven")) === null) return;
     await database.write((trx) => deleteMeta(trx, "receipts_unproven"));
@@ -364,11 +364,20 @@ class Unprovable extends Error {
   readonly block: number;
   /** Whether another reason than the word of the node that is read says so. */
   readonly isConfirmed: boolean;
+  /** Whether the proof would take too many calls, as of the next large block. */
+  readonly isCostly: boolean;
 
-  constructor(block: number, message: string, isConfirmed: boolean) {
+  constructor(block: number, message: string, isConfirmed: boolean, isCostly = false) {
     super(message);
     this.block = block;
     this.isConfirmed = isConfirmed;
+    this.isCostly = isCostly;
+  }
+}
+
+class TooCostly extends UnknownFormat {
+  constructor(block: number) {
+    super(`the node does not give all receipts of block ${block.toString()} at once, and the block has too many`);
   }
 }
 
@@ -384,43 +393,4 @@ class TooLong extends UnknownFormat {
 
 function isUnproven(error: unknown): error is NotProven | UnknownFormat {
   return error instanceof NotProven || error instanceof UnknownFormat;
-}
-
-/** Which logs are read of each block, so that those of the receipts can be compared with them. */
-function wantedLogs({ contracts, indexed, fresh, flooding }: ReadLogs): {
-  has: (log: RawLog) => boolean;
-  mayBeIn: (logsBloom: Buffer) => boolean;
-} {
-  const own = new Set([contracts.relay, ...contracts.factories.map(({ address }) => address)]);
-  const isOwn = (address: string) => indexed.collections.has(address) || fresh.has(address);
-  const has = ({ address, topics: [topic = "", ...others] }: RawLog) => {
-    if (own.has(address)) return true;
-    // Transfers of NFTs have four topics. Queries that name no contract leave all others out.
-    if (MOVE_TOPICS.includes(topic) && others.length !== 3) return false;
-    if (isOwn(address)) return COLLECTION_TOPICS.includes(topic);
-    return indexed.foreign.has(address) && !flooding.has(address) && MOVE_TOPICS.includes(topic);
-  };
-  const tokens = [...indexed.collections.keys(), ...fresh, ...indexed.foreign.keys()];
-  const [ownBits, topicBits] = [[...own].map(bloomBits), COLLECTION_TOPICS.map(bloomBits)];
-  const tokenBits = tokens.length > MOST_ADDRESSES ? null : tokens.map(bloomBits);
-  const mayBeIn = (logsBloom: Buffer) => {
-    const any = (values: readonly (readonly number[])[]) => values.some((bits) => mayHave(logsBloom, bits));
-    return any(ownBits) || (tokens.length > 0 && any(topicBits) && (tokenBits === null || any(tokenBits)));
-  };
-  return { has, mayBeIn };
-}
-
-function areSame(some: readonly RawLog[], others: readonly RawLog[]): boolean {
-  return some.length === others.length && some.every((log, index) => isSame(log, others[index]));
-}
-
-function isSame(proven: RawLog, read: RawLog | undefined): boolean {
-  return (
-    read !== undefined &&
-    proven.address === read.address &&
-    proven.data.toLowerCase() === read.data.toLowerCase() &&
-    proven.transactionHash === read.transactionHash &&
-    proven.blockHash === read.blockHash &&
-    proven.topics.join() === read.topics.join()
-  );
 }

@@ -50,6 +50,8 @@ export type MetaKey =
   | "reused_lanes"
   /** The first block with logs whose receipts were proven: on this chain they can be. */
   | "receipts_proven"
+  /** Hash of the first block whose receipts a node gave at once. */
+  | "receipts_at_once"
   /** Why a block could not be proven. Set while there are such blocks. */
   | "receipts_unproven"
   /** What keeps the indexer from following the chain, a `StoredReason`. Absent: nothing. */

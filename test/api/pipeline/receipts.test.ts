@@ -181,6 +181,23 @@ describe("a node that wants to switch the check of receipts off", () => {
     expect(await meta("receipts_proven")).to.equal(null);
   });
 
+  it("goes on when the node gives no receipts of a block at once, and the block has too many to read one by one", async () => {
+    // As 0.3.0 has left it: it has stored blocks, and proven none.
+    await moneta.start({ VERIFY_RECEIPTS: "false" });
+    const collection = await create();
+    moneta.intercept = async ({ method, params }) => {
+      if (method === "eth_getBlockReceipts") return NOT_FOUND;
+      if (method !== "eth_getBlockByNumber") return undefined;
+      const block = (await moneta.node.provider.send(method, params)) as { transactions: string[] } | null;
+      const others = Array.from({ length: 100 }, (_, index) => id(index.toString()));
+      return { result: block === null ? null : { ...block, transactions: [...block.transactions, ...others] } };
+    };
+    await moneta.restart({ VERIFY_RECEIPTS: "auto" });
+    await completes(await mint(collection));
+    expect(told()).to.deep.equal([["receipts_unproven", 1]]);
+    expect(await meta("receipts_unproven")).to.contain("at once");
+  });
+
   it("proves what nodes of a later version agree about", async () => {
     const two = await nodes(2);
     for (const node of [moneta, ...others]) node.intercept = changed(moneta, LATER);
