@@ -106,7 +106,7 @@ export class ContractReader {
     const { database, now } = this.#deps;
     const retryAt = now() + backoff(READ_WAIT, read.tries);
     try {
-      if (read.search && !(await this.#search(read, start, abort))) return;
+      if (read.search === 1 && !(await this.#search(read, start, abort))) return;
       await this.#readBalances(read, start, { abort, retryAt });
     } catch (error) {
       // Being stopped does not count as a try.
@@ -149,9 +149,9 @@ export class ContractReader {
       const answer = held[index];
       return answer === undefined || answer === "failed" ? [] : [{ tokenId, quantity: answer ?? 0n }];
     });
-    const result = { held: known, block, all: known.length === waiting.length };
+    const result = { held: known, block, all: known.length === waiting.length, retryAt };
     const quarantined = await database.write(async (trx) => {
-      await finishRead(trx, read, start, result, { retryAt });
+      await finishRead(trx, read, start, result);
       return recordReads(trx, readsOf(queries, held), now());
     });
     reportQuarantines(logger, quarantined);

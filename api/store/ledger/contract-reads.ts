@@ -26,22 +26,12 @@ export interface ContractRead {
   owner: string;
   appId: string;
   type: CollectionType;
-  /** Whether tokens that the wallet received earlier must be searched. */
-  search: boolean;
+  /** The search for tokens that the wallet received earlier: see `ContractTables`. */
+  search: 0 | 1 | 2;
   /** Earlier tries. */
   tries: number;
   /** Fencing token: grows each time the read is taken, so an earlier holder can change nothing any more. */
   fence: number;
-}
-
-interface DueRow {
-  contract: string;
-  owner: string;
-  app_id: string;
-  search: 0 | 1 | 2;
-  tries: number;
-  fence: number;
-  type: CollectionType | null;
 }
 
 /**
@@ -59,35 +49,28 @@ export async function leaseReads(trx: Trx, now: number, perMinute: number): Prom
     .execute();
   const without = new Set(spent.map((row) => row.app_id));
   const onlySearches = await isCatchingUp(trx);
-  const taken: DueRow[] = [];
+  const taken: ContractRead[] = [];
   // Each round fills the places of the apps at the head of the queue, so there are at most as many rounds as places.
   while (taken.length < AT_A_TIME.all) {
     const rows = (await dueReads(trx, now, [...without], onlySearches)).filter(
       (row) => !taken.some((one) => one.contract === row.contract && one.owner === row.owner),
     );
     for (const row of rows) {
-      const ofApp = taken.filter((one) => one.app_id === row.app_id).length;
-      if (ofApp >= AT_A_TIME.ofApp) without.add(row.app_id);
+      const ofApp = taken.filter((one) => one.appId === row.appId).length;
+      if (ofApp >= AT_A_TIME.ofApp) without.add(row.appId);
       else if (taken.length < AT_A_TIME.all) taken.push(row);
     }
-    if (!rows.some((row) => without.has(row.app_id))) break;
+    if (!rows.some((row) => without.has(row.appId))) break;
   }
   if (taken.length === 0) return [];
-  const leases = taken.map(({ contract, owner, tries }) => ({
-    contract,
-    owner,
-    due_at: leaseUntil(now, tries),
-  }));
+  const leases = taken.map(({ contract, owner, tries }) => ({ contract, owner, due_at: leaseUntil(now, tries) }));
   const columns = { contract: "text", owner: "text", due_at: "integer" } as const;
   await sql`
     update contract_reads set fence = fence + 1, tries = tries + 1, due_at = input.due_at
       from ${rowSet(trx, columns, leases)} as input
      where contract_reads.contract = input.contract and contract_reads.owner = input.owner`.execute(trx);
-  const byApp = Map.groupBy(taken, (row) => row.app_id);
-  await countReads(trx, byApp, minute);
-  return taken.flatMap(({ app_id: appId, search, fence, type, ...row }) =>
-    type === null ? [] : [{ ...row, appId, type, search: search === 1, fence: fence + 1 }],
-  );
+  await countReads(trx, taken, minute);
+  return taken.map((read) => ({ ...read, fence: read.fence + 1 }));
 }
 
 /**
@@ -101,25 +84,28 @@ export function leaseUntil(now: number, tries: number): number {
 
 /** @param without apps that get no more. @param searches whether only searches are taken. */
 async function dueReads(trx: Trx, now: number, without: readonly string[], searches: boolean) {
-  return firstDue<DueRow>({ now, limit: AT_A_TIME.all, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
-    const query = trx
-      .selectFrom("contract_reads as read")
-      .innerJoin("foreign_contracts as contract", "contract.address", "read.contract")
-      .select(["read.contract", "read.owner", "read.app_id", "read.search", "read.tries", "read.fence"])
-      .select("contract.type")
-      .where("read.due_at", comparison, at)
-      .where("contract.state", "=", "followed")
-      .where(sql<SqlBool>`read.app_id not in ${textSet(trx, without)}`)
-      .orderBy("read.due_at")
-      .limit(most)
-      .modifyEnd(forUpdateSkipLocked(trx, "read"));
-    // A literal, so that the index of the searches is used.
-    return (searches ? query.where("read.search", "=", sql.lit(1)) : query).execute();
-  });
+  return firstDue<ContractRead>(
+    { now, limit: AT_A_TIME.all, longestWait: LONGEST_QUARANTINE },
+    (comparison, at, most) => {
+      const query = trx
+        .selectFrom("contract_reads as read")
+        .innerJoin("foreign_contracts as contract", "contract.address", "read.contract")
+        .select(["read.contract", "read.owner", "read.app_id as appId", "read.search", "read.tries", "read.fence"])
+        .select((eb) => eb.ref("contract.type").$notNull().as("type"))
+        .where("read.due_at", comparison, at)
+        .where("contract.state", "=", "followed")
+        .where(sql<SqlBool>`read.app_id not in ${textSet(trx, without)}`)
+        .orderBy("read.due_at")
+        .limit(most)
+        .modifyEnd(forUpdateSkipLocked(trx, "read"));
+      // A literal, so that the index of the searches is used.
+      return (searches ? query.where("read.search", "=", sql.lit(1)) : query).execute();
+    },
+  );
 }
 
-async function countReads(trx: Trx, byApp: ReadonlyMap<string, readonly unknown[]>, minute: number): Promise<void> {
-  const rows = [...byApp].map(([app_id, reads]) => ({ app_id, used: reads.length }));
+async function countReads(trx: Trx, taken: readonly ContractRead[], minute: number): Promise<void> {
+  const rows = [...Map.groupBy(taken, ({ appId }) => appId)].map(([app_id, reads]) => ({ app_id, used: reads.length }));
   await sql`
     insert into read_rates (app_id, minute, used)
     select app_id, cast(${minute} as bigint), used from ${rowSet(trx, { app_id: "text", used: "integer" }, rows)} as input
@@ -154,13 +140,15 @@ export async function recordSearch(
   return true;
 }
 
-/** Balances that were read at a block. */
+/** Balances that were read. */
 interface ReadBalances {
   held: { tokenId: string; quantity: bigint }[];
   /** The block whose state was read. No reorg can drop it, unless it is the checkpoint of the start. */
   block: number;
   /** Whether every balance that waited to be read was read. */
   all: boolean;
+  /** When a balance that was not read is tried again. */
+  retryAt: number;
 }
 
 /**
@@ -171,8 +159,7 @@ export async function finishRead(
   trx: Trx,
   read: ContractRead,
   start: ReadStart,
-  { held, block, all }: ReadBalances,
-  next: { retryAt: number },
+  { held, block, all, retryAt }: ReadBalances,
 ): Promise<boolean> {
   const { contract, owner } = read;
   await lockLedger(trx);
@@ -205,7 +192,7 @@ export async function finishRead(
     .set(
       left === undefined
         ? { due_at: null, tries: 0, complete_to: row.search === 2 ? start.checkpoint : null }
-        : { due_at: all ? AT_ONCE : next.retryAt, tries: all ? 0 : read.tries + 1 },
+        : { due_at: all ? AT_ONCE : retryAt, tries: all ? 0 : read.tries + 1 },
     )
     .where("contract", "=", contract)
     .where("owner", "=", owner)

@@ -58,8 +58,8 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
     if (again) await write((trx) => returnRead(trx, taken, 0, true));
     else {
       await write((trx) => recordSearch(trx, taken, ["9"], start));
-      const balances = { held: [{ tokenId: "9", quantity: 1n }], block: start.checkpoint, all: true };
-      await write((trx) => finishRead(trx, taken, start, balances, { retryAt: NOW }));
+      const balances = { held: [{ tokenId: "9", quantity: 1n }], block: start.checkpoint, all: true, retryAt: NOW };
+      await write((trx) => finishRead(trx, taken, start, balances));
     }
   }
   await countFollowed(read);
