@@ -218,7 +218,10 @@ export class Agreement {
     const largest = sides.toSorted((a, b) => b.nodes.length - a.nodes.length)[0];
     const hasAllDivided = this.#divided.every((node) => voters.includes(node));
     const of = hasAllDivided ? voters.length : Math.max(voters.length, nodes.count);
-    if (largest === undefined || largest.nodes.length * 2 <= of) return this.#noMajority(voters, sides, block);
+    // What was read is a word, too, also if the node that said it is silent now: it takes two to say that it is wrong.
+    const isAlone = largest !== sides[0] && largest?.nodes.length === 1;
+    if (largest === undefined || isAlone || largest.nodes.length * 2 <= of)
+      return this.#noMajority(voters, sides, block);
     this.#divided = [];
     const minority = voters.filter((node) => !largest.nodes.includes(node));
     nodes.outvote(minority, block);

@@ -190,6 +190,23 @@ describe("Agreement", () => {
       expect(await meta("confirmed_block")).to.equal(88);
     });
 
+    it("does not undo what one node contradicts while the one that said it is silent", async () => {
+      const [first, second] = [await nodeOf(60), await nodeOf(60)];
+      const { indexer } = open();
+      await steps(indexer);
+      first.logs.set(61, contracts.relay);
+      first.head = second.head = 62;
+      await steps(indexer, 2);
+      first.hasNoLogs = true;
+      first.head = second.head = 90;
+      await steps(indexer);
+      expect([await meta("confirmed_block"), undone]).to.deep.equal([58, []]);
+      first.hasNoLogs = false;
+      second.logs.set(61, contracts.relay);
+      await steps(indexer);
+      expect([await meta("confirmed_block"), undone]).to.deep.equal([88, []]);
+    });
+
     it("reads blocks that are not final again after a restart, because nobody knows which logs were read", async () => {
       const both = [await nodeOf(60), await nodeOf(60)];
       await steps(open().indexer);

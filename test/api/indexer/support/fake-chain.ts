@@ -29,6 +29,8 @@ export class FakeChain {
   readonly logs = new Map<number, string>();
   /** It refuses queries for the logs of this contract, because there are too many. */
   floods: string | null = null;
+  /** It refuses all queries for logs. */
+  hasNoLogs = false;
   readonly #name: string;
 
   private constructor(name: string, head: number, fake: FakeRpc) {
@@ -58,6 +60,7 @@ export class FakeChain {
   }
 
   #logsOf({ address = [], fromBlock, toBlock, blockHash }: LogQuery) {
+    if (this.hasNoLogs) return { error: { code: -32000, message: "no logs here" } };
     if (this.floods !== null && address.includes(this.floods))
       return { error: { code: -32005, message: "query returned more than 10000 results" } };
     const isMeant = (block: number) =>
