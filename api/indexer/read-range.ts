@@ -17,7 +17,7 @@ import type { TokenMove } from "../domain/token.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
 import type { IndexedContracts } from "../store/ledger/indexed-contracts.ts";
 import type { ReceiptCheck } from "./receipt-check.ts";
-import { digestLogs, type LogDigests } from "./unproven-logs.ts";
+import { digestLogs, type LogsAt } from "./unproven-logs.ts";
 
 /** Largest answer to a query for logs of foreign contracts, in bytes. A contract that exceeds it alone floods. */
 const FOREIGN_BYTES = 16 * 1_048_576;
@@ -46,7 +46,7 @@ export interface ChainRange {
   /** Foreign contracts whose logs were not read, because there are too many. */
   flooding: Set<string>;
   /** What other nodes must say about the logs of these blocks. Null: receipts prove them, or there is no other node. */
-  unproven: LogDigests | null;
+  unproven: LogsAt | null;
 }
 
 /**
@@ -107,7 +107,7 @@ export async function readDigests(
   contracts: ContractAddresses,
   { collections, foreign }: IndexedAddresses,
   { from, to, last }: { from: number; to: number; last: Block },
-): Promise<LogDigests> {
+): Promise<LogsAt> {
   const own: RawLog[][] = [];
   const others: RawLog[][] = [];
   let known: LogRequest["addresses"] = collections;

@@ -8,28 +8,22 @@ import type { ReadBlocks } from "./read-ahead.ts";
 /** Blocks whose logs are kept at most. */
 const MOST_KEPT = 50_000;
 
-/** A digest of the logs of each block. A block without logs is absent. Two nodes with the same logs have equal digests. */
-type ByBlock = ReadonlyMap<number, string>;
-
-export interface LogDigests {
-  /** Of the relay, the factories and the collections. */
-  own: ByBlock;
-  /** Of the followed contracts; null: they have more logs than the service reads. */
-  foreign: ByBlock | null;
-}
-
-/** The logs of some blocks, to be compared with what another node has. */
+/** Digests of the logs of blocks. Two nodes with the same logs have equal ones. */
 export interface LogSet {
+  /** Of the relay, the factories and the collections. */
   own: string;
-  /** Null: not known, so it is not compared. */
+  /** Of the followed contracts; null: they have more logs than the service reads, or are other ones now. */
   foreign: string | null;
 }
+
+/** The logs of each block that was read. */
+export type LogsAt = (block: number) => LogSet;
 
 /** Blocks whose logs another node must have, too. `of` gives the same blocks of another answer. */
 export interface LogQuestion {
   from: number;
   logs: LogSet;
-  of: (digests: LogDigests) => LogSet;
+  of: (logs: LogsAt) => LogSet;
 }
 
 /**
@@ -67,7 +61,7 @@ export class UnprovenLogs {
     return {
       from,
       logs: isSameVersion ? logs : { ...logs, foreign: null },
-      of: (digests) => joined([...blocks.keys()].map((block) => logsAt(digests, block))),
+      of: (logsAt) => joined([...blocks.keys()].map(logsAt)),
     };
   }
 }
@@ -77,7 +71,7 @@ function unprovenOf({ from, to, read, indexed }: ReadBlocks): [number, LogSet & 
   if (unproven === null) return [];
   return Array.from({ length: to - from + 1 }, (_, index) => [
     from + index,
-    { ...logsAt(unproven, from + index), version: indexed.foreignVersion },
+    { ...unproven(from + index), version: indexed.foreignVersion },
   ]);
 }
 
@@ -86,12 +80,9 @@ export function isSameSet(one: LogSet, other: LogSet): boolean {
   return one.foreign === null || other.foreign === null || one.foreign === other.foreign;
 }
 
-export async function digestLogs(own: readonly RawLog[], foreign: readonly RawLog[] | null): Promise<LogDigests> {
-  return { own: await byBlock(own), foreign: foreign === null ? null : await byBlock(foreign.filter(isMove)) };
-}
-
-function logsAt({ own, foreign }: LogDigests, block: number): LogSet {
-  return { own: own.get(block) ?? "", foreign: foreign === null ? null : (foreign.get(block) ?? "") };
+export async function digestLogs(own: readonly RawLog[], foreign: readonly RawLog[] | null): Promise<LogsAt> {
+  const [ours, others] = [await byBlock(own), foreign === null ? null : await byBlock(foreign.filter(isMove))];
+  return (block) => ({ own: ours.get(block) ?? "", foreign: others === null ? null : (others.get(block) ?? "") });
 }
 
 function joined(sets: readonly LogSet[]): LogSet {
@@ -104,12 +95,10 @@ function isMove({ topics }: RawLog): boolean {
   return topics.length === 4 && MOVE_TOPICS.includes(topics[0] ?? "");
 }
 
-async function byBlock(logs: readonly RawLog[]): Promise<ByBlock> {
-  const digested = await mapInSlices(
-    [...Map.groupBy(logs, ({ blockNumber }) => blockNumber)],
-    ([block, ofBlock]) => [block, digest(ofBlock)] as const,
-  );
-  return new Map(digested);
+/** A block without logs is absent. */
+async function byBlock(logs: readonly RawLog[]): Promise<Map<number, string>> {
+  const blocks = [...Map.groupBy(logs, ({ blockNumber }) => blockNumber)];
+  return new Map(await mapInSlices(blocks, ([block, ofBlock]): [number, string] => [block, digest(ofBlock)]));
 }
 
 /** The order counts, but not the index itself. */
