@@ -37,8 +37,7 @@ export async function findForeignContracts(
 /** A caller can name a collection of the service before its block is stored. Such a contract is not followed as foreign. */
 async function withoutCollections(trx: Trx, addresses: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ address: string }>`
-    select collections.address from ${rowSet(trx, { address: "text" }, rowsOf(addresses))} as input
-      join collections on collections.address = input.address`.execute(trx);
+    select address from collections where address in ${textSet(trx, addresses)}`.execute(trx);
   const collections = new Set(rows.map(({ address }) => address));
   return addresses.filter((address) => !collections.has(address));
 }
@@ -62,19 +61,12 @@ export async function followContracts(
   const left = Math.max(0, follow.quota - followed);
   const [added, refused] = [others.slice(0, left), new Set(others.slice(left))];
   await insertFollows(trx, appId, added, now);
-  const created = added.filter((address) => !earlier.has(address));
-  await insertContracts(
+  const stored = await storeContracts(
     trx,
-    created.map((address) => [address, contracts.get(address) ?? null]),
+    foreign.flatMap((address) => (refused.has(address) ? [] : [[address, contracts.get(address) ?? null] as const])),
     now,
   );
-  const learned = foreign.flatMap((address): [string, KnownContract][] => {
-    const [known, state] = [contracts.get(address) ?? null, earlier.get(address)?.state];
-    const isNew = known !== null && (state === "checking" || state === "unsupported") && !refused.has(address);
-    return isNew ? [[address, known]] : [];
-  });
-  await storeTypes(trx, learned);
-  if (added.length > 0 || learned.length > 0) await noteForeignChange(trx);
+  if (added.length + stored > 0) await noteForeignChange(trx);
   return refused;
 }
 
@@ -84,16 +76,20 @@ async function insertFollows(trx: Trx, appId: string, addresses: readonly string
   await sql`
     insert into contract_follows (app_id, address, followed_from, ended_at, created_at)
     select ${appId}, address, cast(${from} as bigint), null, cast(${now} as bigint)
-      from ${rowSet(trx, { address: "text" }, rowsOf(addresses))} as input order by ord`.execute(trx);
+      from ${rowSet(
+        trx,
+        { address: "text" },
+        addresses.map((address) => ({ address })),
+      )} as input order by ord`.execute(trx);
   await addToCounter(trx, counterKeys.contracts(appId), addresses.length);
 }
 
-async function insertContracts(
+/** Adds contracts, and the types of those that were followed before their types were known. @returns how many. */
+async function storeContracts(
   trx: Trx,
   contracts: readonly (readonly [string, KnownContract | null])[],
   now: number,
-): Promise<void> {
-  if (contracts.length === 0) return;
+): Promise<number> {
   const rows = contracts.map(([address, known]) => ({
     address,
     type: known?.type ?? null,
@@ -102,29 +98,26 @@ async function insertContracts(
     due_at: known === null ? AT_ONCE : null,
   }));
   const columns = { address: "text", type: "text", name: "text", state: "text", due_at: "integer" } as const;
-  await sql`
+  const { rows: stored } = await sql<{ address: string }>`
     insert into foreign_contracts (address, type, name, state, reason, due_at, as_of, failures, quarantines, released_at,
                                    window_from, window_logs, created_at)
     select address, type, name, state, null, due_at, null, 0, 0, null, 0, 0, cast(${now} as bigint)
-      from ${rowSet(trx, columns, rows)} as input order by ord`.execute(trx);
-}
-
-/** Stores the types of contracts that were followed before their types were known. */
-async function storeTypes(trx: Trx, contracts: readonly [string, KnownContract][]): Promise<void> {
-  if (contracts.length === 0) return;
-  const rows = contracts.map(([address, { type, name }]) => ({ address, type, name }));
-  await sql`
-    update foreign_contracts set type = input.type, name = input.name, state = 'followed', due_at = null
-      from ${rowSet(trx, { address: "text", type: "text", name: "text" }, rows)} as input
-     where foreign_contracts.address = input.address`.execute(trx);
+      from ${rowSet(trx, columns, rows)} as input where true order by ord
+    on conflict (address) do update
+       set type = excluded.type, name = excluded.name, state = excluded.state, due_at = excluded.due_at,
+           failures = 0
+     where foreign_contracts.state in ('checking', 'unsupported') and excluded.type is not null
+    returning address`.execute(trx);
   await followFromNow(
     trx,
-    contracts.map(([address]) => address),
+    stored.map(({ address }) => address),
   );
+  return stored.length;
 }
 
 /** Blocks that were stored before the contracts' types were known were read without their logs. */
 export async function followFromNow(trx: Trx, contracts: readonly string[]): Promise<void> {
+  if (contracts.length === 0) return;
   const from = await checkpointOf(trx);
   await sql`
     update contract_follows set followed_from = ${from}
@@ -170,8 +163,4 @@ export async function recordForeignHoldings(
     .map(({ quantity, ...key }) => ({ ...key, quantity: BigInt(quantity), sinceBlock: block }));
   await setHoldings(trx, stored, counters);
   await counters.flush(trx);
-}
-
-function rowsOf(addresses: readonly string[]): { address: string }[] {
-  return addresses.map((address) => ({ address }));
 }
