@@ -141,9 +141,9 @@ export class LoneRuns {
 }
 
 /** The tables of jobs, with the columns that have the id of their parked row and the time at which they are due. */
-const JOBS: Partial<Record<ParkedKind, readonly (readonly [table: string, id: string, at: string])[]>> = {
-  media_job: [["media_jobs", "request_id", "due_at"]],
-  delivery: [["deliveries", "id", "next_at"]],
+const JOBS: Partial<Record<ParkedKind, readonly [table: string, id: string, at: string]>> = {
+  media_job: ["media_jobs", "request_id", "due_at"],
+  delivery: ["deliveries", "id", "next_at"],
 };
 
 /** Tries parked work again at once, also if it was put aside. @returns false when it is not parked. */
@@ -151,9 +151,11 @@ export async function retryParked(trx: Trx, kind: ParkedKind, id: string): Promi
   const isParked = (await parkedOf(trx, kind)).some((row) => row.id === id);
   if (!isParked) return false;
   await unparkRows(trx, kind, [{ id }]);
-  for (const [table, idColumn, at] of JOBS[kind] ?? [])
-    await sql`
-      update ${sql.table(table)} set crashes = 0, ${sql.ref(at)} = ${AT_ONCE}
-       where ${sql.raw(idColumn)} = ${id} and holder is null and ${sql.ref(at)} is not null`.execute(trx);
+  const job = JOBS[kind];
+  if (job === undefined) return true;
+  const [table, idColumn, at] = job;
+  await sql`
+    update ${sql.table(table)} set crashes = 0, ${sql.ref(at)} = ${AT_ONCE}
+     where ${sql.ref(idColumn)} = ${id} and holder is null and ${sql.ref(at)} is not null`.execute(trx);
   return true;
 }
