@@ -6,6 +6,7 @@ import { LOCAL_CHAIN_ID } from "../../api/chain/local-contracts.ts";
 import { writeSeedFile } from "../../api/keys/seed-file.ts";
 import { deployContracts } from "../../api/operate/deploy/deploy-contracts.ts";
 import { NodeProcess, STATE_FILE } from "../../scripts/scene/node.ts";
+import { type RpcProxy, startRpcProxy } from "../../scripts/scene/rpc-proxy.ts";
 import { Scene } from "../../scripts/scene/scene.ts";
 import { Outside } from "../../scripts/upgrade/outside.ts";
 import { CollectionFactory__factory } from "../../types/ethers-contracts/factories/CollectionFactory__factory.ts";
@@ -91,6 +92,14 @@ async function addFactory({ provider }: NodeProcess, databaseUrl: string, folder
   return deployments;
 }
 
+/** A node that does not give all receipts of a block at once: the old versions did not ask for them. */
+async function withoutBlockReceipts(url: string): Promise<RpcProxy> {
+  const proxy = await startRpcProxy(url);
+  proxy.intercept = ({ method }) =>
+    method === "eth_getBlockReceipts" ? { error: { code: -32_601, message: "method not found" } } : undefined;
+  return proxy;
+}
+
 async function start(released: Released, scene: Scene): Promise<Parts> {
   const { manifest } = released;
   const { folder } = scene;
@@ -104,12 +113,13 @@ async function start(released: Released, scene: Scene): Promise<Parts> {
   await scene.add({ stop: () => database.remove() });
   await released.placeReconcile(folder);
   await writeSeedFile(join(folder, "seed.jwe"), manifest.seedPhrase, manifest.settings["SEED_PASSPHRASE"] ?? "");
+  const { url: rpcUrl } = await scene.add(withoutBlockReceipts(node.url));
   const deployments = await addFactory(node, database.url, folder);
   const places = {
     DATABASE_URL: database.url,
     DATA_DIR: folder,
     DEPLOYMENTS_DIR: deployments,
-    RPC_URL: node.url,
+    RPC_URL: rpcUrl,
     IPFS_PIN_RPC: kubo.rpc,
   };
   const env = { ...manifest.settings, ...places };
@@ -122,7 +132,7 @@ async function start(released: Released, scene: Scene): Promise<Parts> {
   });
   // Settings of the old version that the present one has no more.
   const set = { ...HARMLESS, ...env };
-  const service = await scene.add(startTestService({ rpcUrl: node.url, dataDir: folder, env: set }));
+  const service = await scene.add(startTestService({ rpcUrl, dataDir: folder, env: set }));
   const shop = ApiClient.at(service.baseUrl, manifest.apps["shop"]?.token ?? "");
   return { node, outside, url: database.url, env, shop };
 }
