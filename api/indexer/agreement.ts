@@ -1,5 +1,6 @@
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
+import { NodesDivided } from "../chain/errors.ts";
 import type { NodeVote } from "../chain/node-choice.ts";
 import type { Database } from "../store/db/database.ts";
 import { agreedBlock, isAnythingUndecided, storedBlock } from "../store/ledger/blocks.ts";
@@ -73,6 +74,8 @@ export class Agreement {
   #reached: number | null = null;
   /** Whether blocks that are not final may be of an earlier process. */
   #isNew = true;
+  /** When the node that is read was first seen to have another block at the checkpoint, as half of the nodes. */
+  #splitSince: number | null = null;
 
   constructor(deps: AgreementDeps) {
     this.#deps = deps;
@@ -110,7 +113,7 @@ export class Agreement {
     this.#byTwo = -1;
     this.#unproven.keep({ upTo: -1 });
     this.#divided = [];
-    this.#waits = this.#reached = null;
+    this.#waits = this.#reached = this.#splitSince = null;
     this.#isNew = true;
     this.#deps.client.nodes.forgetVotes();
   }
@@ -126,6 +129,7 @@ export class Agreement {
     if (this.#isNew && agreed < checkpoint && !(await this.#deps.isProven()))
       return { agreed, verdict: { kind: "unknown" }, more: false };
     this.#isNew = false;
+    this.#splitSince = null;
     const newest = Math.min(final, checkpoint);
     const to = Math.min(newest, agreed + MOST_COMPARED, this.#reached ?? Infinity);
     this.#reached = null;
@@ -143,6 +147,29 @@ export class Agreement {
     const block = blocks.read.headers.get(last);
     if (block === undefined) throw new Error(`the header of block ${last.toString()} was not kept`);
     return this.#compare(last, block.hash, blocks);
+  }
+
+  /**
+   * The node that is read has another block at the checkpoint than the stored one. With several nodes, that counts as a reorg if
+   * no other node has the stored block, or most have not. A node that most others contradict is put aside.
+   * @returns false: half of the nodes have it, so nothing is stored or rolled back until they agree.
+   * @throws NodeDisagrees, NodesDivided
+   */
+  async isReorg(checkpoint: number): Promise<boolean> {
+    const { database, client } = this.#deps;
+    if (client.nodes.count === 1) return true;
+    const stored = await storedBlock(database.read, checkpoint);
+    if (stored === undefined) return true;
+    const hashAt = async () => (await client.blocks([checkpoint]))[0]?.hash ?? null;
+    const votes = (await client.nodes.vote(hashAt, "working others")).filter(({ answer }) => answer !== null);
+    const same = votes.filter(({ answer }) => answer === stored.hash).length;
+    const other = votes.length - same + 1;
+    if (same > other) client.nodes.putAside(checkpoint);
+    if (same < other) return true;
+    this.#splitSince ??= performance.now();
+    if (performance.now() - this.#splitSince < GRACE) return false;
+    client.nodes.disagree(checkpoint, [client.nodes.number, ...votes.map(({ node }) => node)]);
+    throw new NodesDivided(checkpoint);
   }
 
   /** Whether it is time to ask about a stored block. */

@@ -1,13 +1,6 @@
 import type { Block } from "../chain/client.ts";
 import { type ContractAddresses, storedAddresses } from "../chain/contracts.ts";
-import {
-  ChainUnavailable,
-  describeError,
-  NodeBehind,
-  NodeDisagrees,
-  NodesDivided,
-  reasonOfChain,
-} from "../chain/errors.ts";
+import { ChainUnavailable, describeError, NodeBehind, NodeDisagrees, reasonOfChain } from "../chain/errors.ts";
 import { RangeTooLarge } from "../chain/query-logs.ts";
 import type { Condition, ParkedKind } from "../domain/conditions.ts";
 import type { StoredReason } from "../domain/waiting-for.ts";
@@ -54,8 +47,6 @@ const BEHIND_GRACE = 30_000;
 const MOST_AHEAD = 50_000;
 /** How often the same block is read again at once, while nodes say that what was read is wrong. */
 const MOST_REFUSED = 3;
-/** Milliseconds for which a disagreement of the nodes is not an error yet: a reorg does not reach all of them at once. */
-const DIVIDED_GRACE = 10_000;
 
 /** Follows the chain and stores what its blocks say: ownership, outcomes, history, checkpoint. */
 export class Indexer {
@@ -68,8 +59,6 @@ export class Indexer {
   readonly #warned: Warned = new Map();
   /** When the node was first seen behind the checkpoint (monotonic clock). */
   #behindSince: number | null = null;
-  /** When the nodes were first seen to disagree without a majority (monotonic clock). */
-  #dividedSince: number | null = null;
   /** The node that the last step read. What was read ahead is of that node. */
   #node: number | null = null;
   readonly #ahead: ReadAhead;
@@ -208,12 +197,12 @@ export class Indexer {
       if (this.#mayLag() && (await this.#isOnChain(head))) return false;
     }
     if (head < checkpoint || !(await this.#isStored(checkpoint, at))) {
-      if (head >= checkpoint && (await this.#isDivided(checkpoint))) return false;
+      if (head >= checkpoint && !(await this.#agreement.isReorg(checkpoint))) return false;
       this.#ahead.forget();
       await this.#rollBack(checkpoint, head);
       return true;
     }
-    this.#behindSince = this.#dividedSince = null;
+    this.#behindSince = null;
     const final = head - confirmations + 1;
     const { agreed, verdict, more } = await this.#agreement.ofStored(checkpoint, final);
     if (verdict.kind === "contradicted") return this.#undo(checkpoint, agreed, verdict);
@@ -360,30 +349,6 @@ export class Indexer {
   #mayLag(): boolean {
     this.#behindSince ??= performance.now();
     return performance.now() - this.#behindSince < BEHIND_GRACE;
-  }
-
-  /**
-   * The node has another block at the checkpoint than the one that is stored. With several nodes, that counts as a reorg if no
-   * other node has the stored block, or most have not. A node that is outvoted is put aside.
-   * @returns whether the nodes are divided without a majority: then nothing is stored or rolled back until they agree.
-   * @throws NodeDisagrees, NodesDivided
-   */
-  async #isDivided(checkpoint: number): Promise<boolean> {
-    const { database, client } = this.#deps;
-    if (client.nodes.count === 1) return false;
-    const stored = await storedBlock(database.read, checkpoint);
-    if (stored === undefined) return false;
-    const hashAt = async () => (await client.blocks([checkpoint]))[0]?.hash ?? null;
-    const answers = await client.nodes.vote(hashAt, "working others");
-    const votes = answers.filter(({ answer }) => answer !== null);
-    const same = votes.filter(({ answer }) => answer === stored.hash).length;
-    const other = votes.length - same;
-    if (same > other + 1) client.nodes.putAside(checkpoint);
-    if (same < other + 1) return false;
-    this.#dividedSince ??= performance.now();
-    if (performance.now() - this.#dividedSince < DIVIDED_GRACE) return true;
-    client.nodes.disagree(checkpoint, [client.nodes.number, ...votes.map(({ node }) => node)]);
-    throw new NodesDivided(checkpoint);
   }
 
   async #isOnChain(number: number): Promise<boolean> {
