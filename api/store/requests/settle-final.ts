@@ -46,6 +46,9 @@ export interface Confirmed {
   failuresUpTo: number;
 }
 
+/** Outcomes are stored as JSON, this field first. */
+const SUCCEEDED = '{"ok":true%';
+
 /**
  * Finalises everything up to a block: settles requests, with their events, and lists new collections.
  * @returns the requests that became final.
@@ -56,14 +59,15 @@ export async function settleFinal(trx: Trx, { upTo, failuresUpTo }: Confirmed, n
     .selectAll()
     .where("outcome", "is not", null)
     .where("block_number", "<=", upTo)
+    // Failures that wait may be many: they are not read each time.
+    .where((is) => is.or([is("block_number", "<=", Math.min(upTo, failuresUpTo)), is("outcome", "like", SUCCEEDED)]))
     .orderBy("block_number")
     .orderBy("seq")
     .execute();
   const settled = due.flatMap((row) => {
     const request = toRequest(row);
     const { outcome } = request;
-    if (outcome === null || (!outcome.ok && (row.block_number ?? 0) > failuresUpTo)) return [];
-    return [{ request, outcome }];
+    return outcome === null ? [] : [{ request, outcome }];
   });
   const final = await settle(trx, settled, now);
   await noteDelegated(trx, walletsThatRan(final));
