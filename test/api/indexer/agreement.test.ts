@@ -3,9 +3,11 @@ import { expect } from "chai";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
 import type { Indexer } from "../../../api/indexer/indexer.ts";
+import { leaseTimes } from "../../../api/shared/lease.ts";
 import { type MetaKey, readMeta, writeMeta } from "../../../api/store/db/meta.ts";
 import { rememberBlocks, storedBlock } from "../../../api/store/ledger/blocks.ts";
 import type { TestDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
 import { apply, batchOf, minedBatch, startAtBlock } from "../support/blocks.ts";
 import { follow } from "../support/follow.ts";
 import { openLedger } from "../support/ledger.ts";
@@ -161,6 +163,26 @@ describe("Agreement", () => {
       await choice.examine();
       await steps(indexer);
       expect(await statuses()).to.deep.equal(["completed", "failed"]);
+    });
+
+    it("says that requests wait for the nodes, until the second one answers", async () => {
+      kill(second);
+      await choice.examine();
+      const abort = new AbortController();
+      const options = { contracts, confirmations: CONFIRMATIONS, receipts: PROVEN, lease: leaseTimes(10) };
+      const running = createIndexer(database, new ChainClient(choice), options).run(abort.signal);
+      const word = () => readMeta(database.read, "indexer_waits_for");
+      try {
+        await eventually(async () => ((await word()) === "nodes_disagree" ? true : undefined));
+        second.head = 90;
+        kill(second, false);
+        await choice.examine();
+        await eventually(async () => ((await word()) === null ? true : undefined));
+        expect(await statuses()).to.deep.equal(["completed", "failed"]);
+      } finally {
+        abort.abort();
+        await running;
+      }
     });
 
     it("settles the failure as soon as the second node has its block, however far it is behind the first", async () => {

@@ -5,6 +5,7 @@ import type { ChainClient } from "../../../../api/chain/client.ts";
 import type { ContractAddresses } from "../../../../api/chain/contracts.ts";
 import { Indexer } from "../../../../api/indexer/indexer.ts";
 import type { ReceiptCheck } from "../../../../api/indexer/receipt-check.ts";
+import type { LeaseTimes } from "../../../../api/shared/lease.ts";
 import { createSignals } from "../../../../api/shared/signal.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../../support/fake-rpc.ts";
@@ -90,15 +91,16 @@ interface FakeIndexer {
   confirmations: number;
   /** Absent: nothing is proven. */
   receipts?: Pick<ReceiptCheck, "check" | "isProving">;
+  /** Absent: it works only when a test calls `step`. */
+  lease?: LeaseTimes;
   /** Called with the number of blocks that were undone. */
   reorg?: (blocks: number) => void;
 }
 
-/** An indexer that works only when a test calls `step`. */
 export function createIndexer(
   database: Database,
   client: ChainClient,
-  { contracts, confirmations, receipts, reorg }: FakeIndexer,
+  { contracts, confirmations, receipts, reorg, lease }: FakeIndexer,
 ): Indexer {
   const nothing = () => undefined;
   return new Indexer({
@@ -113,7 +115,7 @@ export function createIndexer(
     foreignCallGas: 1,
     maxForeignMoves: 1_000,
     metrics: { requests: nothing, batchGas: nothing, reorg: reorg ?? nothing },
-    lease: null,
+    lease: lease ?? null,
     receipts: receipts ?? null,
   });
 }
