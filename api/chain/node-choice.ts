@@ -66,8 +66,6 @@ export interface NodeChoice {
   canMoveOn(error: unknown): boolean;
   /** Whether another node has this height. */
   isAnotherAt(height: number): Promise<boolean>;
-  /** The node that is read now was outvoted about a block. @throws NodeDisagrees */
-  putAside(height: number): never;
   /** Asks several nodes at the same time. */
   vote<T>(work: () => Promise<T | null>, voters: Voters): Promise<NodeVote<T>[]>;
   /** The others outvoted these nodes about a block: they are not read until `reinstate`, and their word does not count. */
@@ -116,7 +114,6 @@ export const ONE_NODE: NodeChoice = {
   within: (_node, work) => work(),
   canMoveOn: () => false,
   isAnotherAt: () => Promise.resolve(false),
-  putAside: noOther,
   vote: () => Promise.resolve([]),
   outvote: noOther,
   outvoted: [],

@@ -13,7 +13,7 @@ import {
   classifyBroadcast,
   milderAnswer,
   NodeBehind,
-  NodeDisagrees,
+  type NodeDisagrees,
   NodesDivided,
   RateLimited,
   RpcError,
@@ -209,12 +209,6 @@ export class Nodes extends RpcCalls implements NodeChoice {
     const others = this.#others().filter(({ isUp }) => isUp);
     await Promise.all(others.map((node) => node.probe()));
     return others.some(({ isUp, head }) => isUp && head !== null && head >= height);
-  }
-
-  putAside(height: number): never {
-    const { number, name } = this.#read;
-    this.outvote([number], height);
-    throw new NodeDisagrees(`${name} has another block ${height.toString()} than the other nodes`);
   }
 
   vote<T>(work: () => Promise<T | null>, voters: Voters): Promise<NodeVote<T>[]> {

@@ -1,6 +1,6 @@
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import { NodesDivided } from "../chain/errors.ts";
+import { NodeDisagrees, NodesDivided } from "../chain/errors.ts";
 import type { NodeVote } from "../chain/node-choice.ts";
 import type { Database } from "../store/db/database.ts";
 import { agreedBlock, isAnythingUndecided, storedBlock } from "../store/ledger/blocks.ts";
@@ -164,7 +164,12 @@ export class Agreement {
     const votes = (await client.nodes.vote(hashAt, "working others")).filter(({ answer }) => answer !== null);
     const same = votes.filter(({ answer }) => answer === stored.hash).length;
     const other = votes.length - same + 1;
-    if (same > other) client.nodes.putAside(checkpoint);
+    if (same > other) {
+      client.nodes.outvote([client.nodes.number], checkpoint);
+      throw new NodeDisagrees(
+        `the node of ${client.nodes.where} has another block ${checkpoint.toString()} than the other nodes`,
+      );
+    }
     if (same < other) return true;
     this.#splitSince ??= performance.now();
     if (performance.now() - this.#splitSince < GRACE) return false;
