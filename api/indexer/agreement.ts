@@ -3,7 +3,7 @@ import type { ContractAddresses } from "../chain/contracts.ts";
 import { NodeDisagrees, NodesDivided } from "../chain/errors.ts";
 import type { NodeVote } from "../chain/node-choice.ts";
 import type { Database } from "../store/db/database.ts";
-import { agreedBlock, isAnythingUndecided, storedBlock } from "../store/ledger/blocks.ts";
+import { agreedBlock, firstUnsettled, isAnythingUndecided, storedBlock } from "../store/ledger/blocks.ts";
 import type { IndexedContracts } from "../store/ledger/indexed-contracts.ts";
 import type { ReadBlocks } from "./read-ahead.ts";
 import { readDigests } from "./read-range.ts";
@@ -126,8 +126,8 @@ export class Agreement {
     const { database, client } = this.#deps;
     if (client.nodes.count === 1) return { agreed: final, verdict: AGREED, more: false };
     const agreed = await agreedBlock(database.read, checkpoint);
-    if (this.#isNew && agreed < checkpoint && !(await this.#deps.isProven()))
-      return { agreed, verdict: { kind: "unknown" }, more: false };
+    const known = this.#isNew ? await this.#known(agreed) : checkpoint;
+    if (known < checkpoint) return { agreed: known, verdict: { kind: "unknown" }, more: false };
     this.#isNew = false;
     this.#splitSince = null;
     const newest = Math.min(final, checkpoint);
@@ -138,6 +138,16 @@ export class Agreement {
     const verdict = await this.#compare(to, block.hash);
     if (verdict.kind !== "agreed") return { agreed, verdict, more: false };
     return { agreed: Math.max(agreed, to), verdict, more: to > agreed && to < newest };
+  }
+
+  /** Of the blocks after this one, an earlier process may have stored logs that nobody can compare any more. */
+  async #known(agreed: number): Promise<number> {
+    const { read } = this.#deps.database;
+    if (await this.#deps.isProven()) return Infinity;
+    const waiting = await firstUnsettled(read, agreed);
+    // What undoes a block is kept for some time after it is final.
+    if (waiting === null || (await storedBlock(read, waiting - 1)) === undefined) return agreed;
+    return Math.min(agreed, waiting - 1);
   }
 
   /** Compares blocks that were read and are not stored yet. */

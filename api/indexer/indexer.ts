@@ -7,7 +7,7 @@ import type { StoredReason } from "../domain/waiting-for.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { WorkLoop } from "../shared/work-loop.ts";
-import { isAnythingUnsettled, newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
+import { firstUnsettled, newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
 import { lockLedger } from "../store/db/sql.ts";
 import { deleteMeta, readContracts, readMeta, replaceMeta, writeMeta } from "../store/db/meta.ts";
 import { isOutage, parkRows, unparkAll } from "../store/db/parked-rows.ts";
@@ -136,7 +136,7 @@ export class Indexer {
     if (client.nodes.count === 1) return null;
     if (this.#agreement.problem !== null) return "nodes_disagree";
     const confirmed = Number((await readMeta(database.read, "confirmed_block")) ?? -1);
-    if (!(await isAnythingUnsettled(database.read, confirmed))) return null;
+    if ((await firstUnsettled(database.read, confirmed)) === null) return null;
     if (this.#storedReason !== "nodes_disagree")
       logger.warn(
         { condition: "node_down" satisfies Condition, block: confirmed },
@@ -314,7 +314,7 @@ export class Indexer {
     const confirmed = Number((await readMeta(database.read, "confirmed_block")) ?? final);
     // A second node may have said the same of failures that have waited for it.
     const waited = Math.min(confirmed, failuresUpTo);
-    if (confirmed >= final && !(await isAnythingUnsettled(database.read, waited))) return;
+    if (confirmed >= final && (await firstUnsettled(database.read, waited)) === null) return;
     const upTo = Math.max(confirmed, final);
     const settled = await database.write((trx) => confirmUpTo(trx, checkpoint, { upTo, failuresUpTo }, now()));
     this.#deps.metrics.requests(finalChanges(settled, now()));

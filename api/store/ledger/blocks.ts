@@ -46,9 +46,15 @@ export async function isAnythingUndecided(db: Db): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Whether an outcome in the blocks up to this one is not settled: a failure that waits for a second node. */
-export async function isAnythingUnsettled(db: Db, upTo: number): Promise<boolean> {
-  const { rows } = await sql<{ found: number }>`
-    select 1 as found from requests where outcome is not null and block_number <= ${upTo} limit 1`.execute(db);
-  return rows.length > 0;
+/** The first block up to this one with an outcome that is not settled: a failure that waits for a second node. Null: none. */
+export async function firstUnsettled(db: Db, upTo: number): Promise<number | null> {
+  const row = await db
+    .selectFrom("requests")
+    .select("block_number")
+    .where("outcome", "is not", null)
+    .where("block_number", "<=", upTo)
+    .orderBy("block_number")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.block_number ?? null;
 }

@@ -165,6 +165,15 @@ describe("Agreement", () => {
       expect(await statuses()).to.deep.equal(["completed", "failed"]);
     });
 
+    it("reads the block of the failure again after a restart, where receipts prove nothing", async () => {
+      kill(second);
+      await choice.examine();
+      await steps(indexer);
+      expect(await statuses()).to.deep.equal(["completed", "processing"]);
+      await steps(open().indexer, 1);
+      expect([await meta("checkpoint"), undone]).to.deep.equal([60, [30]]);
+    });
+
     it("says that requests wait for the nodes, until the second one answers", async () => {
       kill(second);
       await choice.examine();

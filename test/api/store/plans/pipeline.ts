@@ -4,7 +4,7 @@ import { insertApp } from "../../../../api/store/apps/apps.ts";
 import { writeContracts, readContracts, readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
 import { applyRange, type BlockRange, storeHistoryPart } from "../../../../api/store/ledger/apply-range.ts";
-import { isAnythingUndecided, isAnythingUnsettled, newestBlocks } from "../../../../api/store/ledger/blocks.ts";
+import { firstUnsettled, isAnythingUndecided, newestBlocks } from "../../../../api/store/ledger/blocks.ts";
 import { followContracts, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { removeHidden } from "../../../../api/store/ledger/hidden-history.ts";
 import { rollback, rollbackStep } from "../../../../api/store/ledger/rollback.ts";
@@ -203,7 +203,7 @@ async function readTokens(tour: Tour): Promise<void> {
   const ends = { from: "nobody", to: BOB, tokenId: "7", quantity: "1" };
   await write((trx) => ReservationSet.read(trx, [{ ...refused, ...ends }]));
   await newestBlocks(read, 10, LARGE + 3);
-  await isAnythingUnsettled(read, LARGE);
+  await firstUnsettled(read, LARGE);
   await isAnythingUndecided(read);
   const indexed = await readIndexedContracts(read);
   await write((trx) => noteForeignChange(trx));
