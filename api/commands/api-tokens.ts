@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 
 import { ApiError, forbidden } from "../domain/error-codes.ts";
 import {
-  countLiveTokens,
   findApiToken,
   insertApiToken,
   lockApiToken,
@@ -11,8 +10,8 @@ import {
 } from "../store/apps/api-tokens.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
+import { AppQuotas } from "./app-quotas.ts";
 import { hashOf, looksLikeSecret, newSecret } from "./credential.ts";
-import { quotaGuard } from "./over-quota.ts";
 
 /*
  * What a console session may do with the tokens of its app. Nobody gains or takes away more than the session itself may do:
@@ -52,8 +51,7 @@ export async function createApiToken(
   const { appId } = manager;
   const { name, ratePerMinute } = wish;
   return database.write(async (trx) => {
-    const count = async () => (await countLiveTokens(trx, [appId], now())).get(appId) ?? 0;
-    (await quotaGuard(trx, appId, "api_tokens", count))(1);
+    (await AppQuotas.lockOne(trx, appId, "api_tokens")).require(appId, { api_tokens: 1 });
     return issueTokenIn(trx, { appId, name, scopes, expiresAt, ratePerMinute });
   });
 }

@@ -2,8 +2,8 @@ import type { ArrivingToken, Receiver, ReceiverReads } from "../chain/receivers.
 import { ApiError } from "../domain/error-codes.ts";
 import type { Database } from "../store/db/database.ts";
 import { findForeignContracts } from "../store/ledger/follow.ts";
-import { checked } from "./accept-request.ts";
 import type { LookUps } from "./look-ups.ts";
+import { orError } from "./or-error.ts";
 import { refusalOfUser } from "./recipients.ts";
 import { refuseRelayIn } from "./refuse-relay.ts";
 
@@ -106,7 +106,7 @@ function ofNewUser(user: string): CheckedReceiver {
 }
 
 function ofRelay(relay: string, address: string): CheckedReceiver {
-  const refusal = checked(() => {
+  const refusal = orError(() => {
     refuseRelayIn(relay, [["address", address]]);
     return null;
   });

@@ -5,19 +5,21 @@ import { ApiError, fieldError } from "../domain/error-codes.ts";
 import { mostCollectionBytes, textBytes } from "../domain/gas-estimate.ts";
 import { storedTokenMetadata } from "../domain/metadata-files.ts";
 import { type Warning, warningsOfCollectionMetadata, warningsOfToken } from "../../client/rules/warnings.ts";
-import { counterKeys, readCounter } from "../store/db/counters.ts";
+import type { Database } from "../store/db/database.ts";
 import { lockCollections, type Trx } from "../store/db/sql.ts";
+import { orderedId } from "../shared/ids.ts";
 import { findCollectionOfApp, type StoredCollection } from "../store/listings/collections.ts";
 import { findMintedNft } from "../store/listings/nfts.ts";
 import { keepContent } from "../store/media/pins.ts";
 import { isMetadataOpen, startFreezing } from "../store/requests/freezing.ts";
 import { readMeasuredGas } from "../store/requests/gas-measurement.ts";
 import { replaceCollectionMetadata, replaceTokenMetadata } from "../store/requests/metadata.ts";
-import { type AcceptDeps, acceptRequest, refuseLargeMetadata } from "./accept-request.ts";
-import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
-import type { MintDeps } from "./mint.ts";
+import { accept, type AcceptDeps, refuseLargeMetadata } from "./accept.ts";
+import { AppQuotas } from "./app-quotas.ts";
+import type { Caller } from "./idempotency.ts";
 import { refuseRelayIn } from "./refuse-relay.ts";
-import { quotaGuard } from "./over-quota.ts";
+
+type CollectionDeps = AcceptDeps & { database: Database };
 
 /** New values of fields. null removes a field; undefined keeps it. */
 type Changes<M> = { [F in keyof M]?: M[F] | null | undefined };
@@ -40,7 +42,7 @@ interface Warned {
 
 /** @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`, `quota_exceeded`, `validation_failed` */
 export async function changeCollectionMetadata(
-  deps: AcceptDeps,
+  deps: CollectionDeps,
   caller: Caller,
   address: string,
   { reference, ...changes }: Changes<CollectionMetadata> & Referred,
@@ -66,7 +68,7 @@ export async function changeCollectionMetadata(
 
 /** @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`, `quota_exceeded`, `validation_failed` */
 export async function changeTokenMetadata(
-  deps: AcceptDeps,
+  deps: CollectionDeps,
   caller: Caller,
   address: string,
   tokenId: string,
@@ -98,7 +100,7 @@ export async function changeTokenMetadata(
   return { ...changed, warnings: warningsOfToken(collection.type, changes) };
 }
 
-async function hostedCollection(deps: AcceptDeps, caller: Caller, address: string): Promise<StoredCollection> {
+async function hostedCollection(deps: CollectionDeps, caller: Caller, address: string): Promise<StoredCollection> {
   const collection = await findCollectionOfApp(deps.database.read, caller.appId, address);
   if (collection === undefined) throw new ApiError("not_found");
   if (collection.hosting !== "hosted") {
@@ -123,7 +125,7 @@ interface Change<M> extends Referred {
 
 /** Changes the metadata and accepts the request that announces it, in one transaction. */
 async function apply<M extends object>(
-  deps: AcceptDeps,
+  deps: CollectionDeps,
   caller: Caller,
   collection: StoredCollection,
   change: Change<M>,
@@ -131,9 +133,7 @@ async function apply<M extends object>(
   const { tokenId, reference } = change;
   const run = async (trx: Trx): Promise<{ metadata: M; changed: boolean }> => {
     const { appId } = caller;
-    const requireQuota = await quotaGuard(trx, appId, "stored_bytes", () =>
-      readCounter(trx, counterKeys.storedBytes(appId)),
-    );
+    const quotas = await AppQuotas.lockOne(trx, appId, "stored_bytes");
     await lockCollections(trx, [collection.address]);
     const stored = await change.read(trx);
     if (stored === null) {
@@ -148,7 +148,8 @@ async function apply<M extends object>(
     refuseLargeMetadata(metadata, stored);
     const changed = !isSame(metadata, stored);
     if (changed) {
-      requireQuota(await change.write(trx, metadata));
+      const grown = await change.write(trx, metadata);
+      quotas.require(appId, { stored_bytes: grown });
       await keepContent(trx, namedBy(metadata), Date.now());
     }
     return { metadata, changed };
@@ -159,24 +160,27 @@ async function apply<M extends object>(
   }
   const { address, type } = collection;
   const command: AnnounceMetadata = { kind: "announce-metadata", collection: address, type, tokenId };
+  const id = orderedId();
+  const item = { id, appId: caller.appId, type: "metadata", command, reference, collection: address, tokenId } as const;
   const done: { metadata?: M } = {};
-  const announce = async (trx: Trx) => {
+  const changes = async (trx: Trx) => {
     const { metadata, changed } = await run(trx);
     done.metadata = metadata;
     if (!changed) throw new NothingChanged();
+    return NOTHING_REFUSED;
   };
-  const acceptance = { type: "metadata", command, reference, collection: collection.address, tokenId } as const;
-  const requestId = await acceptRequest(deps, caller, acceptance, announce).then(requestIdOf, (error: unknown) => {
-    if (error instanceof NothingChanged) return null;
-    throw error;
-  });
+  let requestId: string | null = id;
+  try {
+    await accept(deps, caller, { check: () => ({ items: [item], changes }) });
+  } catch (error) {
+    if (!(error instanceof NothingChanged)) throw error;
+    requestId = null;
+  }
   if (done.metadata === undefined) throw new Error("the request was accepted without changing the metadata");
   return { metadata: done.metadata, requestId };
 }
 
-function requestIdOf(answer: string): string {
-  return (JSON.parse(answer) as { request_id: string }).request_id;
-}
+const NOTHING_REFUSED: ReadonlyMap<string, ApiError> = new Map();
 
 /** Rolls back the request, because there is nothing to announce. */
 class NothingChanged extends Error {
@@ -200,22 +204,23 @@ function merged<M extends object>(stored: M, changes: Changes<M>): M {
 
 /** Accepts the deployment of a collection. @returns the JSON text of the answer. */
 export async function createCollection(
-  deps: AcceptDeps,
+  deps: CollectionDeps,
   caller: Caller,
   command: CreateCollection,
   more: Referred & { warnings: Warning[] },
 ): Promise<string> {
-  const earlier = await answerOfEarlierCall(deps, caller);
-  if (earlier !== null) return earlier;
-  await refuseLongTexts(deps, command);
-  return acceptRequest(deps, caller, { type: "collection", command, ...more });
+  const check = async () => {
+    await refuseLongTexts(deps, command);
+    return { items: [{ id: orderedId(), appId: caller.appId, type: "collection" as const, command, ...more }] };
+  };
+  return (await accept(deps, caller, { check })).json;
 }
 
 /** Texts of up to this many bytes fit into a transaction of every chain. */
 const SHORT_TEXTS = 1_024;
 
 /** The texts become code of the new contract, which costs most where the chain charges for the growth of its state (EIP-8037). */
-async function refuseLongTexts({ database }: AcceptDeps, command: CreateCollection): Promise<void> {
+async function refuseLongTexts({ database }: CollectionDeps, command: CreateCollection): Promise<void> {
   const bytes = textBytes(command);
   if (bytes <= SHORT_TEXTS) return;
   const most = Math.min(MAX_COLLECTION_TEXTS, mostCollectionBytes(await readMeasuredGas(database.read)));
@@ -240,7 +245,7 @@ async function refuseLongTexts({ database }: AcceptDeps, command: CreateCollecti
  * @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`
  */
 export async function freezeMetadata(
-  deps: MintDeps,
+  deps: CollectionDeps,
   caller: Caller,
   address: string,
   reference: string | undefined,
@@ -270,12 +275,15 @@ export async function freezeMetadata(
     );
   }
   const command = { kind: "freeze-metadata", collection: address, type: collection.type, directory: null } as const;
-  const acceptance = { type: "freeze", command, reference, collection: address, waitsForMedia: true } as const;
-  const answer = await acceptRequest(deps, caller, acceptance, async (trx) => {
+  const item = {
+    ...{ id: orderedId(), appId: caller.appId, type: "freeze" as const, command, reference },
+    ...{ collection: address, waitsForMedia: true },
+  };
+  const changes = async (trx: Trx) => {
     if (!(await startFreezing(trx, address))) throw frozen();
-  });
-  deps.signals.media.notify();
-  return answer;
+    return NOTHING_REFUSED;
+  };
+  return (await accept(deps, caller, { check: () => ({ items: [item], changes }) })).json;
 }
 
 function frozen(): ApiError {

@@ -1,5 +1,4 @@
 import { ApiError, fieldError } from "../domain/error-codes.ts";
-import type { UsedQuota } from "../domain/quota.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import { Gather } from "../shared/gather.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
@@ -15,11 +14,10 @@ import {
 import { insertWallets } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
+import { AppQuotas } from "./app-quotas.ts";
 import { type Credential, validCredentials } from "./credential.ts";
 import { answerOfEarlierCall, type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
 import { gatherCalls } from "./look-ups.ts";
-import { overQuota } from "./over-quota.ts";
-import { RequestQuotas, WALLET_CLAIMS } from "./request-quotas.ts";
 
 interface CreateWalletDeps extends IdempotencyDeps {
   creatingWallets: WalletQueue;
@@ -50,7 +48,7 @@ interface Candidate {
 type Decision =
   | { kind: "created" }
   | { kind: "taken" }
-  | { kind: "over-quota"; quota: UsedQuota }
+  | { kind: "over-quota"; error: ApiError }
   | { kind: "repeated"; answer: StoredAnswer }
   /** The app was removed, or its token or session revoked, after the call was authenticated. */
   | { kind: "unauthorized" };
@@ -83,7 +81,7 @@ export class WalletQueue {
  * Calls with the same idempotency key are decided after the first of them that creates a wallet: they get its answer.
  */
 async function createGroup(trx: Trx, group: readonly Candidate[], now: number): Promise<Decision[]> {
-  const { mayCreate, quotas, quotaItems, answers } = await readGroup(trx, group, now);
+  const { mayCreate, quotas, answers } = await readGroup(trx, group, now);
   const keys = new Set<string>();
   const later: Candidate[] = [];
   const fresh: Candidate[] = [];
@@ -101,13 +99,13 @@ async function createGroup(trx: Trx, group: readonly Candidate[], now: number): 
     if (key !== null) keys.add(key);
   }
   const first = [...new Map(fresh.toReversed().map((candidate) => [candidate.wallet.address, candidate])).values()];
-  const overQuotas = new Map<string, UsedQuota>();
+  const overQuotas = new Map<string, ApiError>();
   const unique = first.toReversed().filter((candidate) => {
-    const item = quotaItems.get(candidate) ?? { appId: candidate.wallet.appId };
-    const used = quotas.refusalOf(item);
-    if (used === null) quotas.add(item);
-    else overQuotas.set(candidate.wallet.address, used);
-    return used === null;
+    const needing = needsOf(candidate);
+    const error = quotas.refusalOf(needing);
+    if (error === null) quotas.add(needing);
+    else overQuotas.set(candidate.wallet.address, error);
+    return error === null;
   });
   const inserted = await storeWallets(
     trx,
@@ -127,10 +125,10 @@ async function createGroup(trx: Trx, group: readonly Candidate[], now: number): 
   );
   for (const candidate of fresh) {
     const { answer, wallet } = candidate;
-    const quota = overQuotas.get(wallet.address);
+    const error = overQuotas.get(wallet.address);
     const earlier = answer === null ? undefined : raced.get(answerKey(wallet.appId, answer.key));
     if (created.includes(candidate)) decisions.set(candidate, { kind: "created" });
-    else if (quota !== undefined) decisions.set(candidate, { kind: "over-quota", quota });
+    else if (error !== undefined) decisions.set(candidate, { kind: "over-quota", error });
     else decisions.set(candidate, earlier === undefined ? { kind: "taken" } : { kind: "repeated", answer: earlier });
   }
   const rest = later.length === 0 ? [] : await createGroup(trx, later, now);
@@ -149,15 +147,18 @@ async function readGroup(trx: Trx, group: readonly Candidate[], now: number) {
     group.flatMap(({ credential }) => credential ?? []),
     now,
   );
-  const quotaItems = new Map(group.map((one) => [one, { appId: one.wallet.appId, newWallet: one.wallet }]));
-  const quotas = await RequestQuotas.read(trx, [...quotaItems.values()], apps, () => WALLET_CLAIMS);
+  const quotas = await AppQuotas.lock(trx, apps, group.map(needsOf));
   const answers = await findStoredAnswers(
     trx,
     group.flatMap(({ answer }) => answer ?? []),
   );
   const mayCreate = ({ wallet, credential }: Candidate) =>
     apps.has(wallet.appId) && (credential === null || valid.has(credential.hash));
-  return { mayCreate, quotas, quotaItems, answers };
+  return { mayCreate, quotas, answers };
+}
+
+function needsOf({ wallet }: Candidate) {
+  return { appId: wallet.appId, needs: { wallets: 1 }, newWallet: wallet };
 }
 
 /** @returns the addresses of those that were inserted: the others exist. */
@@ -184,7 +185,7 @@ export async function createWallet(
   userIdentifier: string | null,
 ): Promise<string> {
   const earlier = await answerOfEarlierCall(deps, caller);
-  if (earlier !== null) return earlier;
+  if (earlier !== null) return earlier.json;
   await refuseControls(deps, caller, userIdentifier);
   const { address, path } = await deps.creatingWallets.derive({ appId: caller.appId, userIdentifier });
   const response = JSON.stringify({ address, user_identifier: userIdentifier });
@@ -198,11 +199,11 @@ export async function createWallet(
     case "created":
       return response;
     case "repeated":
-      return replay(deps.sealer, caller, decision.answer);
+      return replay(deps.sealer, caller, decision.answer).json;
     case "unauthorized":
       throw new ApiError("unauthorized");
     case "over-quota":
-      throw overQuota(decision.quota);
+      throw decision.error;
     case "taken":
       throw fieldError("user_identifier_taken", "user_identifier", "This app already has a wallet for this user.");
   }

@@ -2,7 +2,7 @@ import type { ChainUnavailable } from "../chain/errors.ts";
 import type { ForeignContracts, Held } from "../chain/foreign.ts";
 import { FOREIGN_READ_SECONDS } from "../config/limits.ts";
 import type { CollectionType, WalletCommand } from "../domain/command.ts";
-import { ApiError, fieldError } from "../domain/error-codes.ts";
+import { ApiError } from "../domain/error-codes.ts";
 import type { KnownContract } from "../domain/followed-contract.ts";
 import { holdingKey } from "../domain/token.ts";
 import type { Database } from "../store/db/database.ts";
@@ -17,9 +17,10 @@ import {
 } from "../store/ledger/follow.ts";
 import { markUncertain } from "../store/ledger/uncertain.ts";
 import { heldAmong } from "../store/listings/holdings.ts";
-import type { Prepare } from "./accept-group.ts";
-import type { Checked } from "./accept-request.ts";
+import type { Changes } from "./accept.ts";
 import { notSupported, tooManyContracts } from "./follow-contents.ts";
+import type { OrError } from "./or-error.ts";
+import { insufficientBalance, tokenNotFound } from "./reservation-errors.ts";
 
 export interface ForeignDeps {
   database: Pick<Database, "read">;
@@ -36,11 +37,11 @@ interface ForeignCommand {
 
 /** What the chain says about the contracts of others in a call. */
 interface ForeignTokens {
-  typeOf(address: string): Checked<CollectionType>;
+  typeOf(address: string): OrError<CollectionType>;
   /** Reads what the wallets hold. @returns the errors of commands that cannot be accepted, by the ids of their requests. */
   read(commands: readonly ForeignCommand[]): Promise<Map<string, ApiError>>;
   /** Stores what was read, in the transaction that accepts the commands. The app follows the contracts from then on. */
-  prepare: Prepare | undefined;
+  changes: Changes | undefined;
 }
 
 /**
@@ -97,7 +98,7 @@ export async function inspectForeign(
       }
       return refused;
     },
-    prepare:
+    changes:
       addresses.size === 0
         ? undefined
         : (trx, ids) => {
@@ -191,18 +192,6 @@ function foreignRefusalOf(held: Held): ApiError {
   if (held === "failed") return notSupported("The contract does not say who holds the token within the limits.");
   if (held === undefined) return chainUnavailable(null);
   return held === null ? tokenNotFound() : insufficientBalance();
-}
-
-export function tokenNotFound(): ApiError {
-  return fieldError("token_not_found", "token_id", "The token does not exist.");
-}
-
-export function insufficientBalance(): ApiError {
-  return fieldError(
-    "insufficient_balance",
-    "token_id",
-    "The wallet does not hold enough copies of the token, pending transfers subtracted.",
-  );
 }
 
 /** Seconds after which the caller may retry when the chain or the database was unavailable. */

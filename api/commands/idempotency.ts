@@ -1,8 +1,9 @@
-import type { Credential } from "./credential.ts";
 import type { NewAnswer, StoredAnswer } from "../store/apps/idempotency.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import { isRawNumber } from "../../client/rules/exact-json.ts";
+import type { Answer } from "./answers.ts";
+import type { Credential } from "./credential.ts";
 import type { LookUps } from "./look-ups.ts";
 
 /** The caller's `Idempotency-Key`, and what must be equal in a repeated call. */
@@ -34,7 +35,7 @@ export interface Caller {
  * @returns null when there is none.
  * @throws ApiError `idempotency_key_reused`, `answer_expired`
  */
-export async function answerOfEarlierCall(deps: IdempotencyDeps, caller: Caller): Promise<string | null> {
+export async function answerOfEarlierCall(deps: IdempotencyDeps, caller: Caller): Promise<Answer | null> {
   if (caller.idempotency === null) return null;
   const earlier = await deps.lookUps.answer(caller.appId, caller.idempotency.key);
   return earlier === undefined ? null : replay(deps.sealer, caller, earlier);
@@ -57,10 +58,10 @@ export function newAnswerOf(deps: Pick<IdempotencyDeps, "sealer">, caller: Calle
 }
 
 /** @returns the answer of the call that came first. @throws ApiError `idempotency_key_reused`, `answer_expired` */
-export function replay(sealer: Sealer, { idempotency }: Caller, earlier: StoredAnswer): string {
+export function replay(sealer: Sealer, { idempotency }: Caller, earlier: StoredAnswer): Answer {
   if (idempotency === null || !isSame(sealer, idempotency, earlier)) throw new ApiError("idempotency_key_reused");
   if (earlier.response === "") throw new ApiError("answer_expired");
-  return earlier.response;
+  return { json: earlier.response, retryAfter: null, outcomes: [] };
 }
 
 /** Whether two calls have the same bytes, or mean the same. Keys of versions before 0.4.0 have no fingerprint of the meaning. */

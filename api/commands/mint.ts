@@ -5,17 +5,10 @@ import { type Warning, warningsOfToken } from "../../client/rules/warnings.ts";
 import { sealedPlace } from "../keys/sealer.ts";
 import { orderedId } from "../shared/ids.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
-import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
-import {
-  type Acceptance,
-  type AcceptDeps,
-  acceptItems,
-  type Answer,
-  type AnswerForm,
-  type Checked,
-  checked,
-} from "./accept-request.ts";
-import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
+import { accept, type AcceptDeps, type Item } from "./accept.ts";
+import type { Answer } from "./answers.ts";
+import type { Caller } from "./idempotency.ts";
+import { isError, orError, type OrError } from "./or-error.ts";
 import {
   type AddressField,
   recipientAddress,
@@ -26,49 +19,43 @@ import {
   recipientsOf,
 } from "./recipients.ts";
 
-export interface MintDeps extends AcceptDeps, RecipientDeps {
-  /** `media` is notified when a request waits for its media. */
-  signals: AcceptDeps["signals"] & { media: { notify(): void } };
-}
+type MintDeps = AcceptDeps & RecipientDeps;
 
 /**
  * Accepts mints into the app's collections: one, or those of a batch. A collection's type and hosting decide between the five
  * variants.
- * @param items the fields of each mint, or the error that it has already.
+ * @param mints the fields of each mint, or the error that it has already.
  */
-export async function mint(
+export function mint(
   deps: MintDeps,
   caller: Caller,
-  items: readonly Checked<MintFields>[],
-  form: AnswerForm,
+  mints: readonly OrError<MintFields>[],
+  isBatch: boolean,
 ): Promise<Answer> {
-  const earlier = await answerOfEarlierCall(deps, caller);
-  if (earlier !== null) return { json: earlier, retryAfter: null };
-  const addresses = items.flatMap((item) => (item instanceof ApiError ? [] : item.collection_address));
-  const collections = await deps.lookUps.collections(caller.appId, new Set(addresses));
-  const recipients = await recipientsOf(deps, caller.appId, items);
-  const acceptances: Checked<Acceptance>[] = [];
-  for (const item of items) {
-    const acceptance = item instanceof ApiError ? item : checked(() => acceptanceOf(collections, recipients, item));
-    const content = item instanceof ApiError ? null : item.unlockable_content;
-    if (acceptance instanceof ApiError || content == null) acceptances.push(acceptance);
-    else {
-      const id = orderedId();
-      const unlockable = await deps.sealer.seal(content, sealedPlace("unlockable", id));
-      acceptances.push({ ...acceptance, id, unlockable });
-    }
+  return accept(deps, caller, { check: () => checkMints(deps, caller.appId, mints), isBatch });
+}
+
+async function checkMints(deps: MintDeps, appId: string, mints: readonly OrError<MintFields>[]) {
+  const addresses = mints.flatMap((fields) => (isError(fields) ? [] : fields.collection_address));
+  const collections = await deps.lookUps.collections(appId, new Set(addresses));
+  const recipients = await recipientsOf(deps, appId, mints);
+  const items: OrError<Item>[] = [];
+  for (const fields of mints) {
+    const item = isError(fields) ? fields : orError(() => itemOf(appId, collections, recipients, fields));
+    const content = isError(fields) ? null : fields.unlockable_content;
+    if (isError(item) || content == null) items.push(item);
+    else items.push({ ...item, unlockable: await deps.sealer.seal(content, sealedPlace("unlockable", item.id)) });
   }
-  const answer = await acceptItems(deps, caller, { items: acceptances, form });
-  if (acceptances.some((one) => !(one instanceof ApiError) && one.waitsForMedia === true)) deps.signals.media.notify();
-  return answer;
+  return { items };
 }
 
 /** @throws ApiError when the collection takes no such mint. */
-function acceptanceOf(
+function itemOf(
+  appId: string,
   collections: ReadonlyMap<string, StoredCollection>,
   recipients: Recipients,
   fields: MintFields,
-): Acceptance {
+): Item {
   const collection = collections.get(fields.collection_address);
   if (collection === undefined) {
     throw fieldError("collection_not_found", "collection_address", "This app has no collection at this address.");
@@ -83,6 +70,8 @@ function acceptanceOf(
   }
   const waitsForMedia = fields.copy_media === true && checkMedia(command);
   return {
+    id: orderedId(),
+    appId,
     type: "mint",
     command,
     reference: fields.reference,
@@ -91,7 +80,6 @@ function acceptanceOf(
     newWallet: newWalletOf(recipients, fields),
     waitsForMedia,
     warnings: warningsOf(command, waitsForMedia),
-    refusal: (code) => refusalOf(command, code),
   };
 }
 
@@ -103,32 +91,6 @@ function warningsOf(command: Mint, copiesMedia: boolean): Warning[] {
       return warningsOfToken("ERC1155", command.metadata, { uri: command.uri, copiesMedia });
     case "mint-erc1155":
       return [];
-  }
-}
-
-function refusalOf(command: Mint, code: ReservationRefusal): ApiError {
-  switch (code) {
-    case "metadata_frozen":
-      return fieldError(code, "collection_address", "The collection's metadata is frozen, or a freeze is in progress.");
-    case "supply_exceeded":
-      if (command.kind === "mint-erc721")
-        return fieldError(
-          code,
-          "collection_address",
-          "The collection's maximum supply is reached, pending mints included.",
-        );
-      return fieldError(code, "quantity", "The total would exceed the most copies of an id, 2^128-1.");
-    case "token_already_exists":
-      return fieldError(code, "token_id", "This token id already exists, or its creation is pending.");
-    case "token_not_found":
-      return fieldError(
-        code,
-        "token_id",
-        "This token id does not exist. Create it first, with initial_supply and initial_owner.",
-      );
-    case "insufficient_balance":
-    case "token_busy":
-      throw new Error(`a mint was refused for the balance of a wallet: ${code}`);
   }
 }
 

@@ -1,9 +1,9 @@
 import { refusalOfNewUser } from "../../client/rules/receiver-name.ts";
 import { ApiError, type FieldError } from "../domain/error-codes.ts";
 import { hasControls, NO_CONTROLS } from "../../client/rules/storable.ts";
-import { type Checked, isError } from "./accept-request.ts";
 import type { NewWallet, WalletQueue } from "./create-wallet.ts";
 import type { LookUps } from "./look-ups.ts";
+import { isError, type OrError } from "./or-error.ts";
 
 export interface RecipientDeps {
   lookUps: LookUps;
@@ -17,7 +17,7 @@ interface Recipient {
 }
 
 /** The wallets of users, by user identifier; an error for a name that does not become a user without being asked for. */
-export type Recipients = ReadonlyMap<string, Recipient | ApiError>;
+export type Recipients = ReadonlyMap<string, OrError<Recipient>>;
 
 /**
  * The wallets of the users that get tokens. A user without a wallet gets one: its address follows from the user identifier, and
@@ -26,11 +26,11 @@ export type Recipients = ReadonlyMap<string, Recipient | ApiError>;
 export async function recipientsOf(
   { lookUps, creatingWallets }: RecipientDeps,
   appId: string,
-  items: readonly Checked<{ to_user?: string | undefined }>[],
+  items: readonly OrError<{ to_user?: string | undefined }>[],
 ): Promise<Recipients> {
   const users = [...new Set(items.flatMap((item) => (isError(item) ? [] : (item.to_user ?? []))))];
   const stored = await lookUps.walletsOfUsers(users.map((userIdentifier) => ({ appId, userIdentifier })));
-  const recipients = users.map(async (userIdentifier, index): Promise<[string, Recipient | ApiError]> => {
+  const recipients = users.map(async (userIdentifier, index): Promise<[string, OrError<Recipient>]> => {
     const wallet = stored[index];
     if (wallet !== undefined) return [userIdentifier, { address: wallet.address, newWallet: undefined }];
     const refused = refusalOfUser(userIdentifier);

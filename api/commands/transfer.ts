@@ -3,25 +3,11 @@ import { type CollectionType, isDelegated, type WalletCommand } from "../domain/
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import { orderedId } from "../shared/ids.ts";
 import type { TransferSource } from "../store/listings/transfer-source.ts";
-import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
-import {
-  type Acceptance,
-  type AcceptDeps,
-  acceptItems,
-  type Answer,
-  type AnswerForm,
-  type Checked,
-  checked,
-  isError,
-} from "./accept-request.ts";
-import {
-  chainUnavailable,
-  type ForeignDeps,
-  insufficientBalance,
-  inspectForeign,
-  tokenNotFound,
-} from "./foreign-tokens.ts";
-import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
+import { accept, type AcceptDeps, type Item } from "./accept.ts";
+import type { Answer } from "./answers.ts";
+import { chainUnavailable, type ForeignDeps, inspectForeign } from "./foreign-tokens.ts";
+import type { Caller } from "./idempotency.ts";
+import { isError, orError, type OrError, unlessError, withoutErrors } from "./or-error.ts";
 import { recipientAddress, newWalletOf, type RecipientDeps, type Recipients, recipientsOf } from "./recipients.ts";
 
 type MoveDeps = AcceptDeps & ForeignDeps & RecipientDeps;
@@ -43,66 +29,57 @@ interface TransferFields extends BurnFields {
 
 /**
  * Accepts transfers of tokens from the app's wallets: one, or those of a batch.
- * @param items the fields of each transfer, or the error that it has already.
+ * @param transfers the fields of each transfer, or the error that it has already.
  */
 export function transfer(
   deps: MoveDeps,
   caller: Caller,
-  items: readonly Checked<TransferFields>[],
-  form: AnswerForm,
+  transfers: readonly OrError<TransferFields>[],
+  isBatch: boolean,
 ): Promise<Answer> {
-  return accept(deps, caller, { kind: "transfer", items, form });
+  return accept(deps, caller, { check: () => checkMoves(deps, caller.appId, "transfer", transfers), isBatch });
 }
 
 /** The same for burns. They differ from transfers in that nobody gets the token, so soulbound tokens can be burnt, too. */
 export function burn(
   deps: MoveDeps,
   caller: Caller,
-  items: readonly Checked<BurnFields>[],
-  form: AnswerForm,
+  burns: readonly OrError<BurnFields>[],
+  isBatch: boolean,
 ): Promise<Answer> {
-  return accept(deps, caller, { kind: "burn", items, form });
+  return accept(deps, caller, { check: () => checkMoves(deps, caller.appId, "burn", burns), isBatch });
 }
 
+type WalletItem = Item & { command: WalletCommand };
 type Kind = WalletCommand["kind"];
 
-async function accept(
-  deps: MoveDeps,
-  caller: Caller,
-  { kind, items, form }: { kind: Kind; items: readonly Checked<TransferFields>[]; form: AnswerForm },
-): Promise<Answer> {
-  const earlier = await answerOfEarlierCall(deps, caller);
-  if (earlier !== null) return { json: earlier, retryAfter: null };
-  const { appId } = caller;
-  const started = await startsOf(deps, appId, { kind, items });
+async function checkMoves(deps: MoveDeps, appId: string, kind: Kind, moves: readonly OrError<TransferFields>[]) {
+  const started = await startsOf(deps, appId, kind, moves);
   const foreign = await inspectForeign(
     deps,
     appId,
-    started.flatMap((item) => (isError(item) || item.type !== null ? [] : item.fields.contract_address)),
+    started.flatMap((one) => (isError(one) || one.type !== null ? [] : one.fields.contract_address)),
   );
   const recipients = await recipientsOf(
     deps,
     appId,
-    started.map((item) => (isError(item) ? item : item.fields)),
+    started.map((one) => (isError(one) ? one : one.fields)),
   );
-  const accepted = started.map((item) =>
-    isError(item)
-      ? item
-      : checked(() => acceptanceOf(item, item.type ?? foreign.typeOf(item.fields.contract_address), recipients)),
+  const checked = started.map((one) =>
+    isError(one)
+      ? one
+      : orError(() => itemOf(appId, one, one.type ?? foreign.typeOf(one.fields.contract_address), recipients)),
   );
-  const acceptances = await withDelegation(deps, accepted);
-  const refused = await foreign.read(
-    acceptances.flatMap((item, index) => {
-      const start = started[index];
-      const ofOthers = start !== undefined && !isError(start) && start.type === null;
-      return isError(item) || !ofOthers ? [] : { id: item.id, command: item.command };
-    }),
-  );
-  return acceptItems(deps, caller, {
-    items: acceptances.map((item) => (isError(item) ? item : (refused.get(item.id) ?? item))),
-    form,
-    prepare: foreign.prepare,
-  });
+  const items = await withDelegation(deps, checked);
+  const isForeign = (_item: unknown, index: number) => {
+    const start = started[index];
+    return start !== undefined && !isError(start) && start.type === null;
+  };
+  const refused = await foreign.read(withoutErrors(items.filter(isForeign)));
+  return {
+    items: items.map((item) => (isError(item) ? item : (refused.get(item.id) ?? item))),
+    changes: foreign.changes,
+  };
 }
 
 /** A transfer or a burn, and the type of the service's collection; null for a contract of others. */
@@ -118,13 +95,14 @@ interface Started {
 async function startsOf(
   deps: MoveDeps,
   appId: string,
-  { kind, items }: { kind: Kind; items: readonly Checked<TransferFields>[] },
-): Promise<Checked<Started>[]> {
-  const places = items.flatMap((item) =>
-    isError(item) ? [] : { appId, wallet: item.from_address, contract: item.contract_address },
+  kind: Kind,
+  moves: readonly OrError<TransferFields>[],
+): Promise<OrError<Started>[]> {
+  const places = moves.flatMap((fields) =>
+    isError(fields) ? [] : { appId, wallet: fields.from_address, contract: fields.contract_address },
   );
   const sources = (await deps.lookUps.transferSources(places)).values();
-  return items.map((fields) => (isError(fields) ? fields : checked(() => startOf(kind, fields, sources.next().value))));
+  return moves.map((fields) => (isError(fields) ? fields : orError(() => startOf(kind, fields, sources.next().value))));
 }
 
 function startOf(kind: Kind, fields: TransferFields, source: TransferSource | undefined): Started {
@@ -139,12 +117,13 @@ function startOf(kind: Kind, fields: TransferFields, source: TransferSource | un
 }
 
 /** @param type an error if the contract is not supported. */
-function acceptanceOf(
+function itemOf(
+  appId: string,
   { kind, fields, delegated }: Started,
-  type: Checked<CollectionType>,
+  contractType: OrError<CollectionType>,
   recipients: Recipients,
-): Acceptance & { id: string; command: WalletCommand } {
-  if (isError(type)) throw type;
+): WalletItem {
+  const type = unlessError(contractType);
   const common = {
     contract: fields.contract_address,
     contractType: type,
@@ -157,21 +136,20 @@ function acceptanceOf(
     kind === "burn" ? { kind, ...common } : { kind, ...common, to: recipientAddress(recipients, fields, "to_address") };
   const { contract: collection, tokenId } = command;
   return {
-    ...{ id: orderedId(), type: kind, command, reference: fields.reference, collection, tokenId },
+    ...{ id: orderedId(), appId, type: kind, command, reference: fields.reference, collection, tokenId },
     newWallet: newWalletOf(recipients, fields),
-    refusal: refusalOf,
   };
 }
 
 /** Refuses what needs a delegate where the chain has no delegation (EIP-7702), or where the node cannot say so now. */
-async function withDelegation<A extends { command: WalletCommand }>(
+async function withDelegation(
   { foreign }: MoveDeps,
-  acceptances: readonly Checked<A>[],
-): Promise<Checked<A>[]> {
-  const needsDelegate = (item: Checked<A>) => !isError(item) && isDelegated(item.command);
-  if (!acceptances.some(needsDelegate)) return [...acceptances];
+  items: readonly OrError<WalletItem>[],
+): Promise<readonly OrError<WalletItem>[]> {
+  const needsDelegate = (item: OrError<WalletItem>) => !isError(item) && isDelegated(item.command);
+  if (!items.some(needsDelegate)) return items;
   const refusal = await delegationRefusal(foreign);
-  return acceptances.map((item) => (refusal !== null && needsDelegate(item) ? refusal : item));
+  return items.map((item) => (refusal !== null && needsDelegate(item) ? refusal : item));
 }
 
 async function delegationRefusal(foreign: ForeignDeps["foreign"]): Promise<ApiError | null> {
@@ -199,23 +177,4 @@ function quantityOf(type: CollectionType, amount: bigint | undefined): bigint {
   throw new ApiError("validation_failed", [
     { field: "amount", code: "too_big", message: "Must be 1 or blank for an ERC721 token, which has one copy." },
   ]);
-}
-
-function refusalOf(code: ReservationRefusal): ApiError {
-  switch (code) {
-    case "insufficient_balance":
-      return insufficientBalance();
-    case "token_busy":
-      return fieldError(
-        code,
-        "token_id",
-        "An earlier transfer or burn of the token is still pending. Try again when it is final.",
-      );
-    case "token_not_found":
-      return tokenNotFound();
-    case "supply_exceeded":
-    case "token_already_exists":
-    case "metadata_frozen":
-      throw new Error(`a transfer or burn was refused for the supply of a collection: ${code}`);
-  }
 }

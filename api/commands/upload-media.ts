@@ -5,13 +5,13 @@ import { type StoredFile, storeFile } from "../content/content.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { FairShares } from "../shared/fair-shares.ts";
 import { holdApps } from "../store/apps/apps.ts";
-import { lockQuotas, readQuotaUse } from "../store/apps/quotas.ts";
+import { readQuotaUse } from "../store/apps/quotas.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { mediaStoreProblem } from "../store/media/media-store.ts";
 import { hostFiles, isStored, storedBytes } from "../store/media/media.ts";
+import { AppQuotas, overQuota } from "./app-quotas.ts";
 import { declaredType, requireType } from "./declared-type.ts";
-import { overQuota } from "./over-quota.ts";
 
 interface UploadDeps {
   database: Database;
@@ -101,16 +101,14 @@ async function store(
 async function record(trx: Trx, store: string, { appId, file }: { appId: string; file: StoredFile }): Promise<void> {
   const problem = await mediaStoreProblem(trx, store);
   if (problem !== null) throw new BlockStoreUnavailable(problem);
-  const held = (await holdApps(trx, [appId])).get(appId);
+  const apps = await holdApps(trx, [appId]);
   // The app was removed while the file arrived.
-  if (held === undefined) throw new ApiError("unauthorized");
-  const quota = held.media_bytes === null ? null : ((await lockQuotas(trx, [appId])).get(appId)?.media_bytes ?? null);
-  const before = quota === null ? 0 : await storedBytes(trx, appId);
+  if (!apps.has(appId)) throw new ApiError("unauthorized");
+  const quotas = await AppQuotas.lock(trx, apps, [{ appId, needs: { media_bytes: 1 } }]);
+  const before = await storedBytes(trx, appId);
   await hostFiles(trx, { id: appId, media: [file] }, Date.now());
-  if (quota === null) return;
-  const after = await storedBytes(trx, appId);
   // A file that the app stores already needs no room.
-  if (after > quota && after > before) throw overQuota({ name: "media_bytes", limit: quota });
+  quotas.require(appId, { media_bytes: (await storedBytes(trx, appId)) - before });
 }
 
 /** Seconds after which a place may be free. */

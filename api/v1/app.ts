@@ -26,7 +26,7 @@ export function createExpressApp(parts: AppDeps): Express {
   const { database, settings } = parts;
   const deps: HttpDeps = {
     ...parts,
-    accepting: new AcceptQueue(database, settings),
+    accepting: new AcceptQueue(database, parts.sealer, settings),
     creatingWallets: new WalletQueue(database, parts.deriver),
     lookUps: new LookUps(database.read),
     uploads: new UploadPlaces(),

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-import { type Checked, checked } from "../commands/accept-request.ts";
+import { isError, orError, type OrError } from "../commands/or-error.ts";
 import { BATCH_ERRORS_LENGTH, MAX_BATCH_ITEM_ERRORS, MAX_BATCH_ITEMS } from "../config/limits.ts";
-import { ApiError, HTTP_ERROR_CODES } from "../domain/error-codes.ts";
+import { HTTP_ERROR_CODES } from "../domain/error-codes.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Exchange } from "./endpoint.ts";
@@ -63,13 +63,13 @@ export async function readItems<S extends z.ZodType>(
   { appId, body: { items } }: { appId: string; body: { items: readonly unknown[] } },
   { response }: Exchange,
   schema: S,
-): Promise<Checked<z.output<S>>[]> {
+): Promise<OrError<z.output<S>>[]> {
   await rates.countItems(appId, items.length, response);
   let length = 0;
   const check = (item: unknown) => {
     const most = length > BATCH_ERRORS_LENGTH ? 1 : MAX_BATCH_ITEM_ERRORS;
-    const result = checked(() => validateBody(schema, item, most));
-    if (result instanceof ApiError) length += JSON.stringify(result.body).length;
+    const result = orError(() => validateBody(schema, item, most));
+    if (isError(result)) length += JSON.stringify(result.body).length;
     return result;
   };
   return mapInSlices(items, check, SLICE);

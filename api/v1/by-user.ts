@@ -1,5 +1,5 @@
-import { type Checked, checked, isError } from "../commands/accept-request.ts";
 import type { LookUps } from "../commands/look-ups.ts";
+import { isError, orError, type OrError } from "../commands/or-error.ts";
 import { requireScope } from "./authenticate.ts";
 import type { Call } from "./endpoint.ts";
 
@@ -15,11 +15,11 @@ export function requireScopeFor(caller: Caller, { to_user: user }: Item): void {
 }
 
 /** The same for the items of a batch: one that is refused does not keep the others from being accepted. */
-export function withScope<I extends Item>(caller: Caller, items: readonly Checked<I>[]): Checked<I>[] {
+export function withScope<I extends Item>(caller: Caller, items: readonly OrError<I>[]): OrError<I>[] {
   return items.map((item) =>
     isError(item)
       ? item
-      : checked(() => {
+      : orError(() => {
           requireScopeFor(caller, item);
           return item;
         }),

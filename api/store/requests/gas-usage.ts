@@ -1,9 +1,11 @@
 import { sql } from "kysely";
 
 import { dayOf } from "../../domain/day.ts";
-import { estimateGas } from "../../domain/gas-estimate.ts";
+import type { Command } from "../../domain/command.ts";
+import { estimateGas, type GasMeasurement, UNMEASURED_GAS } from "../../domain/gas-estimate.ts";
 import { isFinal, type RequestStatus } from "../../domain/request.ts";
 import { forUpdate, rowSet, textSet, type Trx } from "../db/sql.ts";
+import { readMeasuredGas } from "./gas-measurement.ts";
 import { toCommand } from "./requests.ts";
 
 /*
@@ -125,33 +127,39 @@ async function beginUsage(trx: Trx, apps: ReadonlySet<string>, day: number): Pro
 
 /** The remaining gas budgets of the apps of a group of calls, for today. */
 export class GasBudgets {
-  readonly #budget: number;
+  /** Gas that each app may use in a day; null: unlimited. */
+  readonly #budget: number | null;
   readonly #day: number;
+  /** What calls cost on the chain. */
+  readonly #measured: GasMeasurement;
   readonly #used = new Map<string, { before: number; charged: number }>();
 
-  private constructor(budget: number, day: number) {
+  private constructor(budget: number | null, day: number, measured = UNMEASURED_GAS) {
     this.#budget = budget;
     this.#day = day;
+    this.#measured = measured;
   }
 
-  /** @param budget gas that each app may use in a day. */
-  static async read(trx: Trx, apps: ReadonlySet<string>, budget: number, now: number): Promise<GasBudgets> {
-    const budgets = new GasBudgets(budget, dayOf(now));
-    let rows = await lockUsage(trx, apps, budgets.#day);
+  static async read(trx: Trx, apps: ReadonlySet<string>, budget: number | null, now: number): Promise<GasBudgets> {
+    const day = dayOf(now);
+    if (budget === null) return new GasBudgets(budget, day);
+    const budgets = new GasBudgets(budget, day, await readMeasuredGas(trx));
+    let rows = await lockUsage(trx, apps, day);
     if (rows.length < apps.size) {
       // The first calls of the day. Without a row there is nothing that another process would wait for.
-      await beginUsage(trx, apps, budgets.#day);
-      rows = await lockUsage(trx, apps, budgets.#day);
+      await beginUsage(trx, apps, day);
+      rows = await lockUsage(trx, apps, day);
     }
-    for (const app of apps) budgets.#used.set(app, { before: 0, charged: 0 });
     for (const { app_id, used } of rows) budgets.#used.set(app_id, { before: used, charged: 0 });
     return budgets;
   }
 
-  /** @returns the charge; null when the rest of the day's budget is too small. */
-  charge(appId: string, gas: number): GasCharge | null {
+  /** @returns the charge; null: there is no budget; `spent`: the rest of the day's budget is too small. */
+  charge(appId: string, command: Command): GasCharge | null | "spent" {
+    if (this.#budget === null) return null;
+    const gas = estimateGas(command, this.#measured);
     const app = this.#used.get(appId);
-    if (app === undefined || app.before + app.charged + gas > this.#budget) return null;
+    if (app === undefined || app.before + app.charged + gas > this.#budget) return "spent";
     app.charged += gas;
     return { day: this.#day, gas };
   }

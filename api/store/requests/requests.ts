@@ -38,14 +38,15 @@ export interface NewRequest {
   type: RequestType;
   command: Command;
   /** The app's own text for it. */
-  reference?: string | null;
-  unlockable: string | null;
-  collection: string | null;
-  tokenId: string | null;
+  reference?: string | null | undefined;
+  /** Encrypted. */
+  unlockable?: string | null;
+  collection?: string | null;
+  tokenId?: string | null;
   /** null: no gas budget is set. */
   gas?: GasCharge | null;
-  /** Whether something must be done before a relayer may claim it. */
-  waits?: boolean;
+  /** Whether content must be copied or made before a relayer may claim it. */
+  waitsForMedia?: boolean;
   now: number;
 }
 
@@ -69,17 +70,18 @@ const COLUMNS = {
 } as const;
 
 function rowOf(request: NewRequest) {
+  const { unlockable = null } = request;
   return {
     id: request.id,
     app_id: request.appId,
     type: request.type,
     command: JSON.stringify(request.command),
     reference: request.reference ?? null,
-    unlockable: request.unlockable,
-    stored_bytes: storedBytesOf(request.command, request.unlockable),
-    ready_at: request.waits === true ? null : AT_ONCE,
-    nft_collection: request.collection,
-    nft_token_id: request.tokenId,
+    unlockable,
+    stored_bytes: storedBytesOf(request.command, unlockable),
+    ready_at: request.waitsForMedia === true ? null : AT_ONCE,
+    nft_collection: request.collection ?? null,
+    nft_token_id: request.tokenId ?? null,
     from_address: "from" in request.command ? request.command.from : null,
     to_address: "to" in request.command ? request.command.to : null,
     gas_day: request.gas?.day ?? null,
@@ -103,10 +105,10 @@ export async function insertRequests(trx: Trx, requests: readonly NewRequest[]):
   }
   const counters = new CounterDeltas();
   for (const row of rows) counters.add(counterKeys.storedBytes(row.app_id), row.stored_bytes);
-  for (const { appId, type, waits, now } of requests) {
+  for (const { appId, type, waitsForMedia, now } of requests) {
     counters.add(counterKeys.requests(appId, "pending", type), 1);
     counters.add(counterKeys.usage(appId, dayOf(now), "accepted"), 1);
-    if (waits === true) addToMediaBacklog(counters, appId, 1);
+    if (waitsForMedia === true) addToMediaBacklog(counters, appId, 1);
     else addToBacklog(counters, appId, 1);
   }
   await counters.flush(trx);

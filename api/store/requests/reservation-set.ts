@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import {
+  type Command,
   type CreateErc1155,
   isOfWallet,
   type Mint,
@@ -40,8 +41,9 @@ export class ReservationSet {
   /** Tokens that have any holder. */
   readonly #known = new Set<string>();
 
-  static async read(trx: Trx, commands: readonly ReservingCommand[]): Promise<ReservationSet> {
+  static async read(trx: Trx, all: readonly Command[]): Promise<ReservationSet> {
     const set = new ReservationSet();
+    const commands = all.filter(reserves);
     const mints = commands.filter((command) => !isOfWallet(command));
     await set.#readCollections(trx, new Set(mints.map(({ collection }) => collection)));
     await set.#readTokens(trx, commands.flatMap(tokenOf));
@@ -92,7 +94,8 @@ export class ReservationSet {
   }
 
   /** Reserves what a request needs. @returns `ok`, or why it was refused; nothing is reserved then. */
-  take(requestId: string, command: ReservingCommand): "ok" | ReservationRefusal {
+  take(requestId: string, command: Command): "ok" | ReservationRefusal {
+    if (!reserves(command)) return "ok";
     if (isOfWallet(command)) return this.#takeCopies(command);
     const collection = this.#collections.get(command.collection);
     // Frozen metadata has no place for a new token.
@@ -164,6 +167,17 @@ function reservePlace(collection: CollectionState | undefined): "ok" | Reservati
   if (max_supply !== null && minted + reserved + taken >= max_supply) return "supply_exceeded";
   collection.taken += 1;
   return "ok";
+}
+
+function reserves(command: Command): command is ReservingCommand {
+  switch (command.kind) {
+    case "create-collection":
+    case "announce-metadata":
+    case "freeze-metadata":
+      return false;
+    default:
+      return true;
+  }
 }
 
 function tokenOf(command: ReservingCommand): TokenKey[] {

@@ -1,6 +1,5 @@
 import { z } from "zod";
 
-import { batchAnswer, singleAnswer } from "../../commands/accept-request.ts";
 import { burn } from "../../commands/transfer.ts";
 import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
@@ -44,7 +43,7 @@ export const burnNft = defineEndpoint({
     "insufficient_balance",
     "token_busy",
   ],
-  handle: async (deps, call) => new Verbatim((await burn(deps, call, [call.body], singleAnswer)).json),
+  handle: async (deps, call) => new Verbatim((await burn(deps, call, [call.body], false)).json),
 });
 
 export const burnNfts = defineEndpoint({
@@ -71,7 +70,7 @@ export const burnNfts = defineEndpoint({
   batch: true,
   handle: async (deps, call, exchange) => {
     const items = await readItems(deps, call, exchange, burnBody);
-    const { json, retryAfter } = await burn(deps, call, items, batchAnswer);
+    const { json, retryAfter } = await burn(deps, call, items, true);
     return new Verbatim(json, retryAfter);
   },
 });

@@ -6,7 +6,7 @@ import {
   createCollection as accept,
   freezeMetadata,
 } from "../../commands/collections.ts";
-import { warningsIn } from "../../commands/accept-request.ts";
+import { warningsIn } from "../../commands/answers.ts";
 import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
 import { MAX_INDEXED_TRAITS, MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
 import { toWireInteger } from "../../domain/token.ts";

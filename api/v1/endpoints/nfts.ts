@@ -1,4 +1,3 @@
-import { batchAnswer, singleAnswer } from "../../commands/accept-request.ts";
 import { mint } from "../../commands/mint.ts";
 import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
@@ -54,7 +53,7 @@ export const mintNft = defineEndpoint({
   ],
   handle: async (deps, call) => {
     requireScopeFor(call, call.body);
-    return new Verbatim((await mint(deps, call, [call.body], singleAnswer)).json);
+    return new Verbatim((await mint(deps, call, [call.body], false)).json);
   },
 });
 
@@ -82,7 +81,7 @@ export const mintNfts = defineEndpoint({
   batch: true,
   handle: async (deps, call, exchange) => {
     const items = withScope(call, await readItems(deps, call, exchange, mintBody));
-    const { json, retryAfter } = await mint(deps, call, items, batchAnswer);
+    const { json, retryAfter } = await mint(deps, call, items, true);
     return new Verbatim(json, retryAfter);
   },
 });

@@ -1,6 +1,5 @@
 import { z } from "zod";
 
-import { batchAnswer, singleAnswer } from "../../commands/accept-request.ts";
 import { destinationErrors } from "../../commands/recipients.ts";
 import { transfer } from "../../commands/transfer.ts";
 import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
@@ -87,7 +86,7 @@ export const transferNft = defineEndpoint({
   ],
   handle: async (deps, call) => {
     requireScopeFor(call, call.body);
-    return new Verbatim((await transfer(deps, call, [call.body], singleAnswer)).json);
+    return new Verbatim((await transfer(deps, call, [call.body], false)).json);
   },
 });
 
@@ -115,7 +114,7 @@ export const transferNfts = defineEndpoint({
   batch: true,
   handle: async (deps, call, exchange) => {
     const items = withScope(call, await readItems(deps, call, exchange, transferBody));
-    const { json, retryAfter } = await transfer(deps, call, items, batchAnswer);
+    const { json, retryAfter } = await transfer(deps, call, items, true);
     return new Verbatim(json, retryAfter);
   },
 });

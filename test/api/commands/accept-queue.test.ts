@@ -1,7 +1,9 @@
 import { expect } from "chai";
 
 import { AcceptQueue } from "../../../api/commands/accept-queue.ts";
-import type { CallDecision, Candidate, CandidateCall } from "../../../api/commands/accept-group.ts";
+import type { ItemsOfCall } from "../../../api/commands/accept.ts";
+import type { Answer as AnswerOfCall } from "../../../api/commands/answers.ts";
+import { isError } from "../../../api/commands/or-error.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
 import { ApiError } from "../../../api/domain/error-codes.ts";
 import { DatabaseUnavailable } from "../../../api/store/db/errors.ts";
@@ -10,7 +12,7 @@ import { eventually } from "../../support/eventually.ts";
 import { useTestDatabase } from "../../support/use-database.ts";
 import { addCollection } from "../support/api-rows.ts";
 import { type Answer, startApi, type TestApi } from "../support/api.ts";
-import { callsOf } from "../support/candidates.ts";
+import { callsOf, NO_LIMITS } from "../support/items.ts";
 import { expectAccepted, expectRefusal } from "../support/expect.ts";
 import { addApp, creation, randomAddress } from "../support/rows.ts";
 
@@ -133,21 +135,19 @@ describe("AcceptQueue", () => {
     });
 
     let ids = 0;
-    function callOf(appId: string): CandidateCall {
-      const nothing = { unlockable: null, collection: null, tokenId: null, waitsForMedia: false };
+    function callOf(appId: string): ItemsOfCall {
       const id = `request-${(++ids).toString()}`;
-      const candidate: Candidate = { id, appId, type: "collection", command: creation(), ...nothing };
-      return callsOf([candidate])[0]!;
+      return callsOf([{ id, appId, type: "collection", command: creation() }])[0]!;
     }
+    const idOf = ({ items: [item] }: ItemsOfCall) => (isError(item) ? "" : (item?.id ?? ""));
     const queueOf = (writes: Pick<Database, "write" | "writeGroup">, limits: Partial<Limits> = {}) =>
-      new AcceptQueue(
-        { read: database.read, close: () => Promise.resolve(), ...writes },
-        { appGasPerDay: null, limits: { ...DEFAULT_LIMITS, ...limits } },
-      );
+      new AcceptQueue({ read: database.read, close: () => Promise.resolve(), ...writes }, NO_LIMITS.sealer, {
+        appGasPerDay: null,
+        limits: { ...DEFAULT_LIMITS, ...limits },
+      });
     const write = <T>(operation: Parameters<Database["write"]>[0]) => database.write(operation) as Promise<T>;
-    const isAccepted = (decision: CallDecision) =>
-      decision.kind === "decided" && decision.items.every(({ kind }) => kind === "accepted");
-    const refusalOf = (decision: Promise<CallDecision>) => decision.catch((error: unknown) => error);
+    const isAccepted = ({ outcomes: [item] }: AnswerOfCall) => item !== undefined && !isError(item);
+    const refusalOf = (answer: Promise<AnswerOfCall>) => answer.catch((error: unknown) => error);
 
     it("answers a call whose transaction has begun with its result, however long it takes", async () => {
       const begun = Promise.withResolvers<null>();
@@ -163,8 +163,8 @@ describe("AcceptQueue", () => {
         });
       const queue = queueOf({ write, writeGroup: slow }, { waitSeconds: 0.05 });
       /** @returns its decision. */
-      async function begin(): Promise<{ first: Promise<CallDecision> }> {
-        const first = queue.accept(callOf("busy"));
+      async function begin(): Promise<{ first: Promise<AnswerOfCall> }> {
+        const first = queue.add(callOf("busy"));
         const isRefused = first.then(
           () => false,
           () => true,
@@ -174,7 +174,7 @@ describe("AcceptQueue", () => {
       }
       const { first } = await begin();
       // It came later and waits as long as it may: so has the first one.
-      const second = await refusalOf(queue.accept(callOf("busy")));
+      const second = await refusalOf(queue.add(callOf("busy")));
       expect(second).to.be.instanceOf(ApiError).and.to.include({ errorCode: "unavailable", retryAfter: 5 });
       commit.resolve(null);
       expect(isAccepted(await first)).to.equal(true);
@@ -187,15 +187,15 @@ describe("AcceptQueue", () => {
       const quiet = callOf("quiet");
       const order: string[] = [];
       const decisions = [...busy, quiet].map(async (call) => {
-        const decision = await queue.accept(call);
-        order.push(call.items[0]?.id ?? "");
+        const decision = await queue.add(call);
+        order.push(idOf(call));
         return decision;
       });
       await gate.open();
       expect((await Promise.all(decisions)).every(isAccepted)).to.equal(true);
       // In the first group.
-      expect(order.indexOf(quiet.items[0]?.id ?? "")).to.be.within(0, 499);
-      expect(order.filter((id) => id !== quiet.items[0]?.id)).to.deep.equal(busy.map(({ items }) => items[0]?.id));
+      expect(order.indexOf(idOf(quiet))).to.be.within(0, 499);
+      expect(order.filter((id) => id !== idOf(quiet))).to.deep.equal(busy.map(idOf));
     });
 
     it("fails all calls that wait when the database does not begin their transaction, and frees their places", async () => {
@@ -204,13 +204,10 @@ describe("AcceptQueue", () => {
       const failing: Database["writeGroup"] = (operation) =>
         isDown ? Promise.reject(outage) : database.writeGroup(operation);
       const queue = queueOf({ write, writeGroup: failing }, { waitingCalls: 5 });
-      const failed = await Promise.all([
-        refusalOf(queue.accept(callOf("busy"))),
-        refusalOf(queue.accept(callOf("busy"))),
-      ]);
+      const failed = await Promise.all([refusalOf(queue.add(callOf("busy"))), refusalOf(queue.add(callOf("busy")))]);
       expect(failed).to.deep.equal([outage, outage]);
       isDown = false;
-      const decisions = await Promise.all([queue.accept(callOf("busy")), queue.accept(callOf("busy"))]);
+      const decisions = await Promise.all([queue.add(callOf("busy")), queue.add(callOf("busy"))]);
       expect(decisions.every(isAccepted)).to.equal(true);
     });
 
@@ -223,7 +220,7 @@ describe("AcceptQueue", () => {
           return result;
         });
       const queue = queueOf({ write, writeGroup: failing });
-      const decisions = await Promise.all([queue.accept(callOf("busy")), queue.accept(callOf("busy"))]);
+      const decisions = await Promise.all([queue.add(callOf("busy")), queue.add(callOf("busy"))]);
       expect(decisions.every(isAccepted)).to.equal(true);
       expect(groups).to.equal(3);
     });

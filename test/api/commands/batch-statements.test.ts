@@ -1,7 +1,6 @@
 import { expect } from "chai";
 
 import { AcceptQueue } from "../../../api/commands/accept-queue.ts";
-import { batchAnswer } from "../../../api/commands/accept-request.ts";
 import { WalletQueue } from "../../../api/commands/create-wallet.ts";
 import { LookUps } from "../../../api/commands/look-ups.ts";
 import { mint } from "../../../api/commands/mint.ts";
@@ -52,7 +51,7 @@ describe("the SQL statements of a batch", () => {
     const deps = {
       database,
       creatingWallets: new WalletQueue(database, DERIVER),
-      accepting: new AcceptQueue(database, { appGasPerDay: 1e15, limits }),
+      accepting: new AcceptQueue(database, api.sealer, { appGasPerDay: 1e15, limits }),
       lookUps: new LookUps(database.read),
       sealer: api.sealer,
       relay: RELAY,
@@ -74,8 +73,8 @@ describe("the SQL statements of a batch", () => {
       taken();
       const { json } =
         kind === "mint"
-          ? await mint(deps, caller, items as Parameters<typeof mint>[2], batchAnswer)
-          : await transfer(deps, caller, items as Parameters<typeof transfer>[2], batchAnswer);
+          ? await mint(deps, caller, items as Parameters<typeof mint>[2], true)
+          : await transfer(deps, caller, items as Parameters<typeof transfer>[2], true);
       counts.push(taken());
       const { results } = JSON.parse(json) as { results: { request_id?: string }[] };
       expect(results.filter(({ request_id: id }) => id !== undefined)).to.have.length(size);

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 
-import { acceptGroup, type AcceptLimits, type Candidate } from "../../../api/commands/accept-group.ts";
+import { acceptGroup, type Item } from "../../../api/commands/accept.ts";
+import { keyOf } from "../../../api/commands/idempotency.ts";
+import { isError } from "../../../api/commands/or-error.ts";
 import type { NewWallet } from "../../../api/commands/create-wallet.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { issueToken } from "../../../api/commands/api-tokens.ts";
@@ -14,26 +16,23 @@ import { compareCounters } from "../../../api/store/reconcile/compare.ts";
 import { describeOn } from "../../support/engine.ts";
 import { overlap, valueOf } from "../../support/overlap.ts";
 import { useTwoProcesses } from "../../support/two-processes.ts";
-import { acceptEach, callsOf } from "../support/candidates.ts";
+import { acceptEach, callsOf, NO_LIMITS } from "../support/items.ts";
 import { addApp, addCollection, APP, creation, mintOf, randomAddress } from "../support/rows.ts";
 import { useTestDatabase } from "../../support/use-database.ts";
 
 const NOW = 1_700_000_000_000;
-const NO_LIMITS: AcceptLimits = { backlog: 1_000, mediaBacklog: 1_000, appGasPerDay: null };
 
-function candidateOf(id: string, appId = APP): Candidate {
-  const command = creation();
-  const nothing = { unlockable: null, collection: null, tokenId: null, waitsForMedia: false };
-  return { id, appId, type: "collection", command, ...nothing };
+function creationItem(id: string, appId = APP): Item {
+  return { id, appId, type: "collection", command: creation() };
 }
 
-function mintCandidate(id: string, collection: string, to = randomAddress()): Candidate {
-  return { ...candidateOf(id), type: "mint", command: mintOf(collection, to), collection };
+function mintItem(id: string, collection: string, to = randomAddress()): Item {
+  return { ...creationItem(id), type: "mint", command: mintOf(collection, to), collection };
 }
 
 /** A mint to a user who had no wallet when the call was checked. */
-function mintToUser(id: string, collection: string, wallet: NewWallet): Candidate {
-  return { ...mintCandidate(id, collection, wallet.address), newWallet: wallet };
+function mintToUser(id: string, collection: string, wallet: NewWallet): Item {
+  return { ...mintItem(id, collection, wallet.address), newWallet: wallet };
 }
 
 function newWallet(user: string): NewWallet {
@@ -49,10 +48,14 @@ describe("calls in one group", () => {
   const database = useTestDatabase({ prepare: addApp });
 
   it("are one when they have the same Idempotency-Key: the second gets the answer of the first", async () => {
-    const key = { key: "same", fingerprint: "of the body" };
-    const calls = callsOf([candidateOf("first"), candidateOf("second")]).map((call) => ({ ...call, key }));
-    const decisions = await database.write((trx) => acceptGroup(trx, calls, NO_LIMITS, NOW));
-    expect(decisions.map(({ kind }) => kind)).to.deep.equal(["decided", "repeated"]);
+    const idempotency = { key: "same", endpoint: "POST /v1/collections", text: "{}", value: {} };
+    const calls = callsOf([creationItem("first"), creationItem("second")]).map((call) => {
+      const caller = { ...call.caller, idempotency };
+      return { ...call, caller, key: keyOf(NO_LIMITS, caller) };
+    });
+    const answers = await database.write((trx) => acceptGroup(trx, calls, NO_LIMITS, NOW));
+    const answer = JSON.stringify({ request_id: "first" });
+    expect(answers.map((one) => (isError(one) ? one.errorCode : one.json))).to.deep.equal([answer, answer]);
     const stored = await database.read.selectFrom("requests").select("id").execute();
     expect(stored).to.deep.equal([{ id: "first" }]);
   });
@@ -65,7 +68,7 @@ describe("calls in one group", () => {
     class RolledBack extends Error {}
     const write = database.write(async (trx) => {
       const decisions = await acceptEach(trx, group, NO_LIMITS, NOW);
-      expect(decisions.map(({ kind }) => kind)).to.deep.equal(["accepted", "accepted"]);
+      expect(decisions).to.deep.equal(["accepted", "accepted"]);
       throw new RolledBack();
     });
     expect(await write.catch((error: unknown) => error)).to.be.instanceOf(RolledBack);
@@ -76,9 +79,9 @@ describe("calls in one group", () => {
   });
 
   it("are accepted although the app of another one was removed after its token was looked up", async () => {
-    const group = [candidateOf("first"), candidateOf("removed", "app-2"), candidateOf("last")];
+    const group = [creationItem("first"), creationItem("removed", "app-2"), creationItem("last")];
     const decisions = await database.write((trx) => acceptEach(trx, group, NO_LIMITS, NOW));
-    expect(decisions.map(({ kind }) => kind)).to.deep.equal(["accepted", "unauthorized", "accepted"]);
+    expect(decisions.map((one) => one.split(":")[0])).to.deep.equal(["accepted", "unauthorized", "accepted"]);
     const stored = await database.read.selectFrom("requests").select("id").orderBy("seq").execute();
     expect(stored.map(({ id }) => id)).to.deep.equal(["first", "last"]);
   });
@@ -88,7 +91,7 @@ describeOn("postgres", "two processes that decide at the same time", () => {
   const two = useTwoProcesses(addApp);
 
   const accept = (limits = NO_LIMITS) =>
-    two.other.write((trx) => acceptEach(trx, [candidateOf("second")], limits, NOW));
+    two.other.write((trx) => acceptEach(trx, [creationItem("second")], limits, NOW));
   const app = { id: APP, name: APP, created_at: 1 };
 
   it("refuse a call whose app is just being removed", async () => {
@@ -100,13 +103,13 @@ describeOn("postgres", "two processes that decide at the same time", () => {
       },
       () => accept(),
     );
-    expect(valueOf(second)).to.deep.equal([{ kind: "unauthorized" }]);
+    expect(valueOf(second)[0]).to.match(/^unauthorized:/);
   });
 
   it("do not remove an app whose call is just being accepted", async () => {
     const { second } = await overlap(
       two.one,
-      (trx) => acceptEach(trx, [candidateOf("first")], NO_LIMITS, NOW),
+      (trx) => acceptEach(trx, [creationItem("first")], NO_LIMITS, NOW),
       () => removeApp({ database: two.other }, app),
     );
     expect(() => valueOf(second)).to.throw(OperatorError, /has wallets, requests or uploaded files/);
@@ -116,23 +119,23 @@ describeOn("postgres", "two processes that decide at the same time", () => {
     const limits = { ...NO_LIMITS, appGasPerDay: estimateGas(creation()) };
     const { first, second } = await overlap(
       two.one,
-      (trx) => acceptEach(trx, [candidateOf("first")], limits, NOW),
+      (trx) => acceptEach(trx, [creationItem("first")], limits, NOW),
       () => accept(limits),
     );
-    expect(valueOf(first)).to.deep.equal([{ kind: "accepted" }]);
-    expect(valueOf(second)).to.deep.equal([{ kind: "refused", code: "quota_exceeded" }]);
+    expect(valueOf(first)).to.deep.equal(["accepted"]);
+    expect(valueOf(second)[0]).to.match(/^quota_exceeded: .*gas budget/);
   });
 
   it("take the last place under a supply cap once", async () => {
     const collection = await addCollection(two.one, { maxSupply: 1 });
-    const mint = (id: string) => mintCandidate(id, collection);
+    const mint = (id: string) => mintItem(id, collection);
     const { first, second } = await overlap(
       two.one,
       (trx) => acceptEach(trx, [mint("first")], NO_LIMITS, NOW),
       () => two.other.write((trx) => acceptEach(trx, [mint("second")], NO_LIMITS, NOW)),
     );
-    expect(valueOf(first)).to.deep.equal([{ kind: "accepted" }]);
-    expect(valueOf(second)).to.deep.equal([{ kind: "refused", code: "supply_exceeded" }]);
+    expect(valueOf(first)).to.deep.equal(["accepted"]);
+    expect(valueOf(second)[0]).to.match(/^supply_exceeded:/);
   });
 
   it("create one wallet for a user whom both name, and the second accepts its mint, too", async () => {
@@ -149,7 +152,7 @@ describeOn("postgres", "two processes that decide at the same time", () => {
     );
     expect(waited).to.equal(true);
     for (const decided of [first, second]) {
-      expect(valueOf(decided)).to.deep.equal([{ kind: "accepted" }, { kind: "accepted" }]);
+      expect(valueOf(decided)).to.deep.equal(["accepted", "accepted"]);
     }
     expect((await usersOf(two.one)).sort()).to.deep.equal(["ana", "ben"]);
     const counted = await two.one.write((trx) => compareCounters(trx, false));
@@ -170,7 +173,7 @@ describeOn("postgres", "two processes that decide at the same time", () => {
     );
     expect(waited).to.equal(true);
     expect(() => valueOf(first)).to.throw("rolled back");
-    expect(valueOf(second)).to.deep.equal([{ kind: "accepted" }]);
+    expect(valueOf(second)).to.deep.equal(["accepted"]);
     expect(await usersOf(two.one)).to.deep.equal(["ana"]);
   });
 
@@ -187,10 +190,9 @@ describeOn("postgres", "two processes that decide at the same time", () => {
         ),
     );
     expect(waited).to.equal(true);
-    expect(valueOf(second)).to.deep.equal([
-      { kind: "over-quota", quota: { name: "wallets", limit: 1 } },
-      { kind: "accepted" },
-    ]);
+    const [third, fourth] = valueOf(second);
+    expect(third).to.match(/^quota_exceeded: .*`wallets`, which is 1\./);
+    expect(fourth).to.equal("accepted");
     expect(await usersOf(two.one)).to.deep.equal(["ana"]);
   });
 

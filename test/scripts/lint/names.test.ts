@@ -37,31 +37,15 @@ const BANNED: Record<string, Banned> = {
   room: { instead: "free, left", except: ["api/relayer/lane.ts", "api/relayer/sender.ts"] },
   candidate: {
     instead: "item",
-    except: [
-      "api/commands/accept-group.ts",
-      "api/commands/accept-queue.ts",
-      "api/commands/accept-request.ts",
-      "api/commands/create-wallet.ts",
-      "api/commands/request-quotas.ts",
-    ],
+    except: ["api/commands/create-wallet.ts"],
   },
   acceptance: {
     instead: "item",
-    except: [
-      "api/commands/accept-request.ts",
-      "api/commands/collections.ts",
-      "api/commands/mint.ts",
-      "api/commands/transfer.ts",
-    ],
+    except: [],
   },
   prepare: {
     instead: "what is done: read, plan, make, build",
     except: [
-      "api/commands/accept-group.ts",
-      "api/commands/accept-queue.ts",
-      "api/commands/accept-request.ts",
-      "api/commands/foreign-tokens.ts",
-      "api/commands/transfer.ts",
       "api/context/prepare-chain.ts",
       "api/context/service.ts",
       "api/indexer/prepare-range.ts",

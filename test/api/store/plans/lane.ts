@@ -1,4 +1,5 @@
-import { acceptGroup, type Candidate } from "../../../../api/commands/accept-group.ts";
+import { acceptGroup, type Item } from "../../../../api/commands/accept.ts";
+import { isError } from "../../../../api/commands/or-error.ts";
 import type { Command } from "../../../../api/domain/command.ts";
 import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
@@ -6,7 +7,7 @@ import { markSent, recordBatch } from "../../../../api/store/sending/batches.ts"
 import { claimRequests, readyRequests, returnClaims } from "../../../../api/store/sending/claims.ts";
 import { ensureLane, type Lease, readLane, takeLease } from "../../../../api/store/sending/lanes.ts";
 import { minedBatch } from "../../support/blocks.ts";
-import { callsOf } from "../../support/candidates.ts";
+import { callsOf, NO_LIMITS } from "../../support/items.ts";
 import { hashOf } from "../../support/rows.ts";
 import { NOW, type Tour } from "./tour.ts";
 import type { NumberedRequest } from "../../../../api/store/requests/requests.ts";
@@ -15,36 +16,27 @@ import type { NumberedRequest } from "../../../../api/store/requests/requests.ts
 export const APP = "touring";
 export const LANE = 0;
 
-const LIMITS = {
-  appGasPerDay: Number.MAX_SAFE_INTEGER,
-  backlog: Number.MAX_SAFE_INTEGER,
-  mediaBacklog: Number.MAX_SAFE_INTEGER,
-};
+const RULES = { ...NO_LIMITS, appGasPerDay: Number.MAX_SAFE_INTEGER };
 let numbers = 1_000_000_000n;
 let requests = 0;
 
 /** Accepts one call for each command, in one group. @returns the ids of the requests. */
 export async function accept({ write }: Tour, commands: readonly Command[], waitsForMedia = false): Promise<string[]> {
-  const candidates = commands.map((command): Candidate => {
+  const items = commands.map((command): Item => {
     requests += 1;
     const id = `${APP}-${requests.toString()}`;
     const collection = "collection" in command ? command.collection : null;
     const tokenId = "tokenId" in command ? command.tokenId : null;
     const type =
       command.kind === "create-collection" ? "collection" : command.kind === "transfer" ? "transfer" : "mint";
-    return { id, appId: APP, type, command, unlockable: null, collection, tokenId, waitsForMedia };
+    return { id, appId: APP, type, command, collection, tokenId, waitsForMedia };
   });
-  const calls = callsOf(candidates).map((call, index) => {
-    const key = candidates[index]?.id ?? "";
+  const calls = callsOf(items).map((call, index) => {
+    const key = items[index]?.id ?? "";
     return { ...call, key: { key, fingerprint: "new:1" } };
   });
-  const decisions = await write((trx) => acceptGroup(trx, calls, LIMITS, NOW));
-  for (const decision of decisions) {
-    if (decision.kind !== "decided" || decision.items.some(({ kind }) => kind !== "accepted")) {
-      throw new Error(JSON.stringify(decision));
-    }
-  }
-  return candidates.map(({ id }) => id);
+  for (const answer of await write((trx) => acceptGroup(trx, calls, RULES, NOW))) if (isError(answer)) throw answer;
+  return items.map(({ id }) => id);
 }
 
 export async function lease({ write }: Tour): Promise<Lease> {

@@ -1,0 +1,305 @@
+import { MAX_METADATA_BYTES } from "../config/limits.ts";
+import { secondsOfDayLeft } from "../domain/day.ts";
+import { ApiError } from "../domain/error-codes.ts";
+import { UPLOAD_INSTEAD } from "../../client/rules/media.ts";
+import type { Warning } from "../../client/rules/warnings.ts";
+import type { Sealer } from "../keys/sealer.ts";
+import { crashPoint } from "../shared/crash-point.ts";
+import type { Metrics } from "../shared/metrics.ts";
+import { holdApps } from "../store/apps/apps.ts";
+import { answerKey, findStoredAnswers, insertAnswers, type NewAnswer } from "../store/apps/idempotency.ts";
+import type { Database } from "../store/db/database.ts";
+import type { Trx } from "../store/db/sql.ts";
+import { insertMediaJobs } from "../store/media/media-jobs.ts";
+import { GasBudgets, type GasCharge } from "../store/requests/gas-usage.ts";
+import { insertRequests, type NewRequest } from "../store/requests/requests.ts";
+import { ReservationSet } from "../store/requests/reservation-set.ts";
+import { type Answer, answerOf } from "./answers.ts";
+import { AppQuotas, needsOfRequest } from "./app-quotas.ts";
+import { Backlog, type BacklogLimits } from "./backlog.ts";
+import { type NewWallet, storeWallets } from "./create-wallet.ts";
+import { validCredentials } from "./credential.ts";
+import { answerOfEarlierCall, type Caller, type IdempotencyDeps, keyOf, replay } from "./idempotency.ts";
+import { isError, orError, type OrError, unlessError, withoutErrors } from "./or-error.ts";
+import { refuseRelay } from "./refuse-relay.ts";
+import { reservationError } from "./reservation-errors.ts";
+
+/** An element of a call that its own rules accept. When the call is accepted, it becomes a request. */
+export interface Item extends Omit<NewRequest, "gas" | "now"> {
+  /** The wallet of a user who had none when the call was checked. It is created with the request. */
+  newWallet?: NewWallet | undefined;
+  /** What the item probably does not do as it was meant. The answer tells it. */
+  warnings?: Warning[] | undefined;
+}
+
+/**
+ * Changes other rows in the transaction that accepts the items, after the apps are held and before anything else is read.
+ * @param ids the items that are decided.
+ * @returns the errors of the items that it refuses, for which it has changed nothing.
+ */
+export type Changes = (trx: Trx, ids: ReadonlySet<string>) => Promise<ReadonlyMap<string, ApiError>>;
+
+/** The items of a call after their own rules were checked. */
+interface Checked {
+  items: readonly OrError<Item>[];
+  changes?: Changes | undefined;
+}
+
+/** A call that is ready for its transaction. */
+export interface ItemsOfCall {
+  caller: Caller;
+  /** The caller's idempotency key; null without one. */
+  key: { key: string; fingerprint: string } | null;
+  items: readonly OrError<Item>[];
+  isBatch: boolean;
+  /** Such a call has a transaction of its own. */
+  changes: Changes | null;
+}
+
+export interface AcceptDeps extends IdempotencyDeps {
+  accepting: { add(call: ItemsOfCall): Promise<Answer> };
+  /** Address of the relay, which can be neither a destination nor an owner. */
+  relay: string;
+  /** Notified when a request can be claimed, or waits for its media. */
+  signals: Record<"requests" | "media", { notify(): void }>;
+  metrics: Pick<Metrics, "requests">;
+}
+
+/**
+ * Accepts the items of a call: from then on each is a request, and the service does it.
+ * @param check the rules of the items that depend on neither the other items nor other calls.
+ * @returns the answer; for a repeated call, the same bytes as the first time.
+ * @throws ApiError if nothing is accepted: that of the item, `unavailable`, `unauthorized`, `idempotency_key_reused` ...
+ */
+export async function accept(
+  deps: AcceptDeps,
+  caller: Caller,
+  { check, isBatch = false }: { check: () => Checked | Promise<Checked>; isBatch?: boolean },
+): Promise<Answer> {
+  const earlier = await answerOfEarlierCall(deps, caller);
+  if (earlier !== null) return earlier;
+  const checked = await check();
+  const items = checked.items.map((item) => (isError(item) ? item : orError(() => allowed(item, deps.relay))));
+  if (items.every(isError)) {
+    // The first call with this key may have been accepted since, and may be why the rules refuse this one.
+    return (await answerOfEarlierCall(deps, caller)) ?? unlessError(answerOf(items, isBatch));
+  }
+  const { changes = null } = checked;
+  // In one transaction with the other calls of this moment: `acceptGroup`.
+  const answer = await deps.accepting.add({ caller, key: keyOf(deps, caller), items, isBatch, changes });
+  crashPoint("request:committed");
+  wakeWorkers(deps, withoutErrors(answer.outcomes));
+  return answer;
+}
+
+export interface AcceptRules extends BacklogLimits {
+  /** Gas that one app may use per day; null: unlimited. */
+  appGasPerDay: number | null;
+  sealer: Sealer;
+}
+
+/**
+ * Decides calls together, and the items of each, in their order. Stores the accepted items as requests, with what they reserve,
+ * and the answers under the idempotency keys. The number of SQL statements does not depend on how many calls there are.
+ * @returns the answer of each call, or its error.
+ */
+export async function acceptGroup(
+  trx: Trx,
+  calls: readonly ItemsOfCall[],
+  rules: AcceptRules,
+  now: number,
+): Promise<OrError<Answer>[]> {
+  const appIds = new Set(calls.map(({ caller }) => caller.appId));
+  const items = calls.flatMap((call) => withoutErrors(call.items));
+  // In the order in which rows are locked (`sql.ts`). Nobody else changes what is read until the commit.
+  const apps = await holdApps(trx, appIds);
+  const credentials = calls.flatMap(({ caller }) => caller.credential ?? []);
+  const valid = await validCredentials(trx, credentials, now);
+  const quotas = await AppQuotas.lock(trx, apps, items.map(needsOf));
+  const refused = await change(trx, calls);
+  const backlog = await Backlog.read(trx, appIds, rules);
+  const commands = items.map(({ command }) => command);
+  const reservations = await ReservationSet.read(trx, commands);
+  const budgets = await GasBudgets.read(trx, appIds, rules.appGasPerDay, now);
+  // After the locks: the first call with the same key may have held them, and may have used up what this call wants.
+  const keys = calls.flatMap(({ caller: { appId }, key }) => (key === null ? [] : [{ appId, key: key.key }]));
+  const answers = await findStoredAnswers(trx, keys);
+
+  const requests: NewRequest[] = [];
+  const newAnswers: NewAnswer[] = [];
+  const decided = calls.map((call): OrError<Answer> => {
+    const { caller, key, isBatch } = call;
+    const { appId, credential } = caller;
+    if (!apps.has(appId) || (credential !== null && !valid.has(credential.hash))) return new ApiError("unauthorized");
+    const earlier = key === null ? undefined : answers.get(answerKey(appId, key.key));
+    if (earlier !== undefined) return orError(() => replay(rules.sealer, caller, earlier));
+    const outcomes = call.items.map((item) => {
+      if (isError(item)) return item;
+      const gas = refused.get(item.id) ?? takeFor(item, { backlog, quotas, budgets, reservations });
+      if (isError(gas)) return gas;
+      requests.push({ ...item, gas, now });
+      return item;
+    });
+    const answer = answerOf(outcomes, isBatch);
+    if (key !== null && !isError(answer) && !outcomes.every(isError)) {
+      const stored = { appId, ...key, response: answer.json };
+      answers.set(answerKey(appId, key.key), stored);
+      newAnswers.push(stored);
+    }
+    return answer;
+  });
+  await storeWallets(trx, newWalletsOf(requests), now);
+  await insertRequests(trx, requests);
+  await reservations.store(trx);
+  await budgets.store(trx);
+  await insertAnswers(trx, newAnswers, now);
+  await insertMediaJobs(
+    trx,
+    requests.filter(({ waitsForMedia }) => waitsForMedia === true),
+  );
+  crashPoint("request:written");
+  return decided;
+}
+
+/** What is left for the items of a group. */
+interface Available {
+  backlog: Backlog;
+  quotas: AppQuotas;
+  budgets: GasBudgets;
+  reservations: ReservationSet;
+}
+
+/** Takes what the item needs. @returns its charge of the gas budget, or its error: nothing is taken then. */
+function takeFor(item: Item, { backlog, quotas, budgets, reservations }: Available): OrError<GasCharge | null> {
+  const { id, appId, command } = item;
+  // While the chain is unavailable, requests wait. The limit keeps the backlog small enough to process later.
+  const full = backlog.refusalOf(item) ?? quotas.refusalOf(needsOf(item));
+  if (full !== null) return full;
+  const gas = budgets.charge(appId, command);
+  if (gas === "spent") return gasSpent();
+  const reserved = reservations.take(id, command);
+  if (reserved !== "ok") {
+    if (gas !== null) budgets.refund(appId, gas);
+    return reservationError(command, reserved);
+  }
+  backlog.add(item);
+  quotas.add(needsOf(item));
+  return gas;
+}
+
+function needsOf(item: Item) {
+  const { appId, newWallet } = item;
+  return { appId, newWallet, needs: needsOfRequest(item) };
+}
+
+function gasSpent(): ApiError {
+  const message =
+    "The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.";
+  return new ApiError("quota_exceeded", null, { retryAfter: secondsOfDayLeft(Date.now()), message });
+}
+
+/** Each wallet once. In one order everywhere, so that two processes that create the same wallets do not lock each other out. */
+function newWalletsOf(requests: readonly Item[]): NewWallet[] {
+  const wallets = new Map(
+    requests.flatMap(({ newWallet: wallet }) => (wallet === undefined ? [] : [[wallet.address, wallet]])),
+  );
+  return [...wallets.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
+}
+
+/** Only a call that is decided alone has changes. */
+async function change(trx: Trx, calls: readonly ItemsOfCall[]): Promise<ReadonlyMap<string, ApiError>> {
+  for (const { changes, items } of calls) {
+    const ids = new Set(items.flatMap((item) => (isError(item) ? [] : item.id)));
+    if (changes !== null && ids.size > 0) return changes(trx, ids);
+  }
+  return new Map();
+}
+
+/** Rounds in which a call with changes is decided. In the last one, what the changes refuse stays refused. */
+const ROUNDS = 5;
+
+/**
+ * Decides a call with changes, in a transaction of its own. What it changed for an item that is refused is rolled back, and the
+ * other items are decided again without it: they do not depend on it.
+ * @param write begins the transaction.
+ * @throws ApiError if nothing is accepted and the call itself is refused
+ */
+export async function acceptWithChanges(
+  write: Database["write"],
+  call: ItemsOfCall & { changes: Changes },
+  rules: AcceptRules,
+): Promise<Answer> {
+  let { items } = call;
+  for (let round = 1; ; round++) {
+    /** The errors of the changes. They have changed nothing for these items. */
+    let refused = new Set<unknown>();
+    const changes: Changes = async (trx, ids) => {
+      const errors = await call.changes(trx, ids);
+      refused = new Set(errors.values());
+      return errors;
+    };
+    try {
+      return await write(async (trx) => {
+        const [answer] = await acceptGroup(trx, [{ ...call, items, changes }], rules, Date.now());
+        if (answer === undefined) throw new Error("a call has no answer");
+        const { outcomes } = unlessError(answer);
+        // Nothing has to be rolled back for items that are accepted, and for those that the changes refused.
+        const mayStay = new Set<unknown>([...items, ...refused]);
+        // No outcomes: an earlier call has the answer.
+        if (outcomes.length === 0 || !outcomes.every((one) => mayStay.has(one)))
+          throw new RolledBack(unlessError(answer));
+        return unlessError(answer);
+      });
+    } catch (error) {
+      if (!(error instanceof RolledBack)) throw error;
+      const { answer } = error;
+      if (answer.outcomes.length === 0) return answer;
+      // Without the refused items, the changes may have room for others.
+      items = answer.outcomes.map((one, index) => (round < ROUNDS && refused.has(one) ? (items[index] ?? one) : one));
+    }
+  }
+}
+
+class RolledBack extends Error {
+  override readonly name = "RolledBack";
+  readonly answer: Answer;
+
+  constructor(answer: Answer) {
+    super("not all items of a call with changes were accepted");
+    this.answer = answer;
+  }
+}
+
+/** After the commit: wakes the relayer and the media role up, and counts. */
+function wakeWorkers({ signals, metrics }: AcceptDeps, accepted: readonly Item[]): void {
+  if (accepted.length === 0) return;
+  signals.requests.notify();
+  if (accepted.some(({ waitsForMedia }) => waitsForMedia === true)) signals.media.notify();
+  metrics.requests(accepted.map(({ id, type }) => ({ id, type, status: "pending", errorCode: null, seconds: 0 })));
+}
+
+function allowed(item: Item, relay: string): Item {
+  refuseRelay(relay, item.command);
+  if ("metadata" in item.command && item.command.metadata !== null) refuseLargeMetadata(item.command.metadata);
+  return item;
+}
+
+/**
+ * Refuses metadata that is larger than the limit, unless it is not larger than what is stored: an older version may have stored more.
+ * @param stored the metadata that it replaces.
+ * @throws ApiError `validation_failed`, naming the largest field
+ */
+export function refuseLargeMetadata(metadata: object, stored: object = {}): void {
+  const bytes = sizeOf(metadata);
+  if (bytes <= MAX_METADATA_BYTES || bytes <= sizeOf(stored)) return;
+  const largest = Object.entries(metadata)
+    .map(([field, value]) => ({ field, bytes: sizeOf(value) }))
+    .reduce((one, other) => (other.bytes > one.bytes ? other : one));
+  const hint = /^data:/i.test(String(Reflect.get(metadata, largest.field))) ? ` ${UPLOAD_INSTEAD}` : "";
+  const message = `The metadata has ${bytes.toString()} bytes as JSON, and ${MAX_METADATA_BYTES.toString()} are allowed. This field is the largest, with ${largest.bytes.toString()}.${hint}`;
+  throw new ApiError("validation_failed", [{ field: largest.field, code: "too_long", message }]);
+}
+
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}

@@ -1,0 +1,63 @@
+import { BATCH_ERRORS_LENGTH, MAX_BATCH_ITEM_ERRORS } from "../config/limits.ts";
+import { ApiError } from "../domain/error-codes.ts";
+import type { Warning } from "../../client/rules/warnings.ts";
+import type { Item } from "./accept.ts";
+import { isError, type OrError } from "./or-error.ts";
+
+/** The answer to a call whose items were accepted, all or some of them. */
+export interface Answer {
+  json: string;
+  /** Seconds after which the items that were refused for lack of room may be sent again; null when there are none. */
+  retryAfter: number | null;
+  /** Each item, if it was accepted, or its error. Empty if an earlier call has the answer. */
+  outcomes: readonly OrError<Item>[];
+}
+
+/**
+ * The answer to a call.
+ * @param outcomes each item, or its error.
+ * @param isBatch whether each item has a result of its own. Otherwise the call has one item, and its error is that of the call.
+ * @returns an error when nothing is accepted and the call itself is refused.
+ */
+export function answerOf(outcomes: readonly OrError<Item>[], isBatch: boolean): OrError<Answer> {
+  if (isBatch) return batchAnswer(outcomes);
+  const [outcome] = outcomes;
+  if (outcome === undefined || outcomes.length > 1) throw new Error("a single call has one item");
+  if (isError(outcome)) return outcome;
+  return { json: JSON.stringify(acceptedBody(outcome, outcome.warnings)), retryAfter: null, outcomes };
+}
+
+const NONE_ACCEPTED =
+  "No item was accepted, and at least one cannot be handled now. Repeat the call with the same `Idempotency-Key` after the number of seconds in `Retry-After`.";
+
+/**
+ * The call fails if no item was accepted and one of them is `unavailable`. The first call with the same key may still be
+ * accepted, so the caller must repeat the call with this key, not with a new one.
+ */
+function batchAnswer(outcomes: readonly OrError<Item>[]): OrError<Answer> {
+  const waits = outcomes.flatMap((outcome) => (isError(outcome) ? (outcome.retryAfter ?? []) : []));
+  const retryAfter = waits.length === 0 ? null : Math.max(...waits);
+  if (outcomes.every(isError) && outcomes.some((one) => isError(one) && one.errorCode === "unavailable")) {
+    return new ApiError("unavailable", null, {
+      message: NONE_ACCEPTED,
+      ...(retryAfter === null ? {} : { retryAfter }),
+    });
+  }
+  let length = 0;
+  const results = outcomes.map((outcome) => {
+    if (isError(outcome)) return outcome.body;
+    const warnings = outcome.warnings?.slice(0, length > BATCH_ERRORS_LENGTH ? 1 : MAX_BATCH_ITEM_ERRORS);
+    length += warnings === undefined ? 0 : JSON.stringify(warnings).length;
+    return acceptedBody(outcome, warnings);
+  });
+  return { json: JSON.stringify({ results }), retryAfter, outcomes };
+}
+
+function acceptedBody({ id }: Item, warnings: Warning[] | undefined) {
+  return { request_id: id, ...warningsIn(warnings) };
+}
+
+/** The field of an answer, which is absent when there are no warnings. */
+export function warningsIn(warnings: Warning[] = []): { warnings?: Warning[] } {
+  return warnings.length === 0 ? {} : { warnings };
+}
