@@ -22,9 +22,9 @@ describe("roundRobin", () => {
       }
     }
     const read = async (limit: number) => {
-      const line = roundRobin(database.read, { table: "requests", at: "ready_at" }, { now, longestWait, limit });
+      const due = roundRobin(database.read, { table: "requests", at: "ready_at" }, { now, longestWait, limit });
       const { rows } = await sql<{ seq: number; place: number }>`
-        ${line} select seq, place from line order by place, at, seq`.execute(database.read);
+        ${due} select seq, place from due order by place, at, seq`.execute(database.read);
       return rows.map(({ seq, place }) => `${place.toString()}: ${names.get(seq) ?? "?"}`);
     };
     const all = ["1: a1", "1: b1", "2: a2", "2: b2", "3: a3", "4: a4"];
