@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { parkRows } from "../../api/store/db/parked-rows.ts";
-import { announceObject, beginCollection, indexedBlocks, quarantineBlocks } from "../../api/store/media/blocks.ts";
+import { BlockIndex } from "../../api/store/media/blocks.ts";
 import { Program } from "../scene/program.ts";
 import { openRecords, withRecords } from "../scene/records.ts";
 import type { Finished } from "./finished.ts";
@@ -231,14 +231,12 @@ async function leaveDeliveries(world: World, { shop, closing }: Finished): Promi
 
 /** An upload that was never recorded, and a garbage collection that has removed nothing yet. */
 async function leaveMediaWork({ database }: World): Promise<void> {
-  const store = SETTINGS.MEDIA_STORE;
+  const index = new BlockIndex(database, SETTINGS.MEDIA_STORE, () => Date.now());
   const id = randomUUID();
-  await database.write(async (trx) => {
-    await announceObject(trx, store, "upload-of-a-dead-process", Date.now());
-    await beginCollection(trx, store, id);
-  });
-  for await (const { cid } of indexedBlocks(database.read, store)) {
-    await database.write((trx) => quarantineBlocks(trx, { store, id }, [cid], Date.now() + 1));
+  await index.announce("upload-of-a-dead-process");
+  await index.begin(id);
+  for await (const { cid } of index.all()) {
+    await index.quarantine(id, [cid], Date.now() + 1);
     return;
   }
   throw new Error("no block is stored");

@@ -1,29 +1,47 @@
 import { sql } from "kysely";
 
+import { inPages } from "../../shared/at-once.ts";
+import type { Database } from "../db/database.ts";
 import { rowsAfter } from "../db/pages.ts";
-import { type Db, forUpdate, rowSet, textSet, type Trx } from "../db/sql.ts";
+import { forUpdate, rowSet, textSet, type Trx } from "../db/sql.ts";
+
+type Access = Pick<Database, "read" | "write">;
+
+/** Objects that are deleted in one transaction. Each has up to 2 MiB. */
+const DELETED_AT_ONCE = 50;
 
 /** The bytes of blocks in the database itself, one row for each object. */
-export async function insertBytes(trx: Trx, object: string, bytes: Uint8Array): Promise<void> {
-  await trx
-    .insertInto("media_bytes")
-    .values({ object, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) })
-    .execute();
-}
+export class DatabaseObjects {
+  readonly name = "database";
+  readonly #database: Access;
 
-export async function readBytes(db: Db, object: string): Promise<Uint8Array | null> {
-  const row = await db.selectFrom("media_bytes").select("bytes").where("object", "=", object).executeTakeFirst();
-  return row?.bytes ?? null;
-}
+  constructor(database: Access) {
+    this.#database = database;
+  }
 
-export async function deleteBytes(trx: Trx, objects: readonly string[]): Promise<void> {
-  await sql`delete from media_bytes where object in ${textSet(trx, objects)}`.execute(trx);
-}
+  async put(object: string, bytes: Uint8Array): Promise<void> {
+    const row = { object, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+    await this.#database.write((trx) => trx.insertInto("media_bytes").values(row).execute());
+  }
 
-/*
- * The index of blocks whose bytes are in objects: rows of the database, or objects in a bucket. `store` names the place, so
- * one database can have the indexes of two of them while content moves.
- */
+  async get(object: string): Promise<Uint8Array | null> {
+    const search = this.#database.read.selectFrom("media_bytes").select("bytes").where("object", "=", object);
+    return (await search.executeTakeFirst())?.bytes ?? null;
+  }
+
+  async delete(objects: readonly string[]): Promise<void> {
+    for await (const some of inPages(objects, DELETED_AT_ONCE)) {
+      await this.#database.write((trx) =>
+        sql`delete from media_bytes where object in ${textSet(trx, some)}`.execute(trx),
+      );
+    }
+  }
+
+  /** The service cannot start without its database. */
+  problem(): Promise<null> {
+    return Promise.resolve(null);
+  }
+}
 
 /** A block, and the object that has its bytes. */
 interface IndexedBlock {
@@ -34,203 +52,216 @@ interface IndexedBlock {
 
 /** Value of `quarantine` once the removal of a block is final. Any other value is the id of a running collection. */
 const REMOVED = "removed";
-/** Rows read at once. */
+/** Rows read at once, and blocks removed in one transaction. */
 const PAGE = 1_000;
-
-export async function findBlock(db: Db, store: string, cid: string): Promise<IndexedBlock | null> {
-  const row = await db
-    .selectFrom("media_blocks")
-    .select(["cid", "object", "size"])
-    .where("store", "=", store)
-    .where("cid", "=", cid)
-    .where("quarantine", "is", null)
-    .executeTakeFirst();
-  return row ?? null;
-}
-
-/** Every block that can be read, in pages. */
-export function indexedBlocks(db: Db, store: string): AsyncGenerator<IndexedBlock> {
-  const read = (after: string) =>
-    db
-      .selectFrom("media_blocks")
-      .select(["cid", "object", "size"])
-      .where("store", "=", store)
-      .where("cid", ">", after)
-      .where("quarantine", "is", null)
-      .orderBy("cid")
-      .limit(PAGE)
-      .execute();
-  return rowsAfter("", read, ({ cid }) => cid);
-}
-
-/** Notes that a block was stored again, so that garbage collection keeps it. @returns null when it cannot be read. */
-export async function touchBlock(trx: Trx, store: string, cid: string, now: number): Promise<IndexedBlock | null> {
-  const row = await trx
-    .updateTable("media_blocks")
-    .set({ stored_at: now })
-    .where("store", "=", store)
-    .where("cid", "=", cid)
-    .where("quarantine", "is", null)
-    .returning(["cid", "object", "size"])
-    .executeTakeFirst();
-  return row ?? null;
-}
-
-/** Records an object before it is uploaded. If the upload is never recorded, the object is removed later. */
-export async function announceObject(trx: Trx, store: string, object: string, now: number): Promise<void> {
-  await trx.insertInto("media_unused_objects").values({ store, object, doomed: 0, created_at: now }).execute();
-}
+const REMOVED_AT_ONCE = 500;
 
 /**
- * Makes an uploaded object the bytes of a block. It takes the block out of a quarantine. An object that the block had before
- * is removed later.
- * @returns false when the announced object was given up meanwhile: it may be removed at any time.
+ * The index of blocks whose bytes are in objects: rows of the database, or objects in a bucket. One database can have the
+ * indexes of two places while content moves.
  */
-export async function recordBlock(trx: Trx, store: string, block: IndexedBlock, now: number): Promise<boolean> {
-  const announced = await trx
-    .deleteFrom("media_unused_objects")
-    .where("store", "=", store)
-    .where("object", "=", block.object)
-    .where("doomed", "=", 0)
-    .executeTakeFirst();
-  if (announced.numDeletedRows !== 1n) return false;
-  for (;;) {
-    const inserted = await trx
-      .insertInto("media_blocks")
-      .values({ store, ...block, stored_at: now, quarantine: null })
-      .onConflict((conflict) => conflict.columns(["store", "cid"]).doNothing())
-      .executeTakeFirst();
-    if (inserted.numInsertedOrUpdatedRows === 1n) return true;
-    const search = trx
-      .selectFrom("media_blocks")
-      .select("object")
-      .where("store", "=", store)
-      .where("cid", "=", block.cid);
-    const previous = await search.modifyEnd(forUpdate(trx)).executeTakeFirst();
-    // A collection has removed it between the two statements.
-    if (previous === undefined) continue;
-    await doomObjects(trx, store, [previous.object], now);
-    await trx
-      .updateTable("media_blocks")
-      .set({ object: block.object, size: block.size, stored_at: now, quarantine: null })
-      .where("store", "=", store)
-      .where("cid", "=", block.cid)
-      .execute();
-    return true;
+export class BlockIndex {
+  readonly #database: Access;
+  readonly #store: string;
+  readonly #now: () => number;
+
+  /** @param store names the place of the objects. */
+  constructor(database: Access, store: string, now: () => number) {
+    this.#database = database;
+    this.#store = store;
+    this.#now = now;
   }
-}
 
-async function doomObjects(trx: Trx, store: string, objects: readonly string[], now: number): Promise<void> {
-  const rows = objects.map((object) => ({ object }));
-  await sql`
-    insert into media_unused_objects (store, object, doomed, created_at)
-    select ${store}, object, 1, ${now} from ${rowSet(trx, { object: "text" }, rows)} as input order by ord`.execute(
-    trx,
-  );
-}
+  async find(cid: string): Promise<IndexedBlock | null> {
+    return (await this.#readable().where("cid", "=", cid).executeTakeFirst()) ?? null;
+  }
 
-/** Gives up uploads that began before `before`. A process that is still busy with one cannot record it any more. */
-export async function giveUpUploads(trx: Trx, store: string, before: number): Promise<void> {
-  const late = trx.updateTable("media_unused_objects").set({ doomed: 1 }).where("store", "=", store);
-  await late.where("doomed", "=", 0).where("created_at", "<", before).execute();
-}
+  /** Every block that can be read, in pages. */
+  all(): AsyncGenerator<IndexedBlock> {
+    const read = (after: string) => this.#readable().where("cid", ">", after).orderBy("cid").limit(PAGE).execute();
+    return rowsAfter("", read, ({ cid }) => cid);
+  }
 
-/** Objects that no block needs any more, a page at a time. Remove them, then forget them. */
-export async function doomedObjects(db: Db, store: string): Promise<string[]> {
-  const search = db
-    .selectFrom("media_unused_objects")
-    .select("object")
-    .where("store", "=", store)
-    .where("doomed", "=", 1);
-  return (await search.limit(PAGE).execute()).map(({ object }) => object);
-}
+  #readable() {
+    const blocks = this.#database.read.selectFrom("media_blocks").select(["cid", "object", "size"]);
+    return blocks.where("store", "=", this.#store).where("quarantine", "is", null);
+  }
 
-export async function forgetObjects(trx: Trx, store: string, objects: readonly string[]): Promise<void> {
-  await sql`
-    delete from media_unused_objects
-     where store = ${store} and doomed = 1 and object in ${textSet(trx, objects)}`.execute(trx);
-}
+  /** Notes that a block was stored again, so that garbage collection keeps it. @returns null when it cannot be read. */
+  async touch(cid: string): Promise<IndexedBlock | null> {
+    const row = await this.#database.write((trx) =>
+      this.#blocks(trx)
+        .set({ stored_at: this.#now() })
+        .where("cid", "=", cid)
+        .where("quarantine", "is", null)
+        .returning(["cid", "object", "size"])
+        .executeTakeFirst(),
+    );
+    return row ?? null;
+  }
 
-/** Ends a garbage collection of the store, or all of them, and restores their blocks. @returns how many blocks. */
-export async function endCollections(trx: Trx, store: string, id: string | null = null): Promise<number> {
-  const collections = trx.deleteFrom("media_collections").where("store", "=", store);
-  await (id === null ? collections : collections.where("id", "=", id)).execute();
-  const blocks = trx.updateTable("media_blocks").set({ quarantine: null }).where("store", "=", store);
-  const theirs = blocks.where("quarantine", "is not", null).where("quarantine", "<>", REMOVED);
-  const restored = await (id === null ? theirs : blocks.where("quarantine", "=", id)).executeTakeFirst();
-  return Number(restored.numUpdatedRows);
-}
+  /** Records an object before it is uploaded. If the upload is never recorded, the object is removed later. */
+  async announce(object: string): Promise<void> {
+    const row = { store: this.#store, object, doomed: 0, created_at: this.#now() } as const;
+    await this.#database.write((trx) => trx.insertInto("media_unused_objects").values(row).execute());
+  }
 
-/** Begins a collection, and ends any other: one at a time. */
-export async function beginCollection(trx: Trx, store: string, id: string): Promise<void> {
-  await endCollections(trx, store);
-  await trx
-    .insertInto("media_collections")
-    .values({ store, id })
-    .onConflict((conflict) => conflict.column("store").doUpdateSet({ id }))
-    .execute();
-}
+  /**
+   * Makes an uploaded object the bytes of a block. It takes the block out of a quarantine. An object that the block had before
+   * is removed later.
+   * @returns false when the announced object was given up meanwhile: it may be removed at any time.
+   */
+  record(block: IndexedBlock): Promise<boolean> {
+    return this.#database.write((trx) => this.#record(trx, block));
+  }
 
-/** Whether the collection was not ended by another process. Locks it until the transaction ends. */
-async function isRunning(trx: Trx, store: string, id: string): Promise<boolean> {
-  const search = trx.selectFrom("media_collections").select("id").where("store", "=", store).where("id", "=", id);
-  return (await search.modifyEnd(forUpdate(trx)).executeTakeFirst()) !== undefined;
-}
+  async #record(trx: Trx, block: IndexedBlock): Promise<boolean> {
+    const announced = await trx
+      .deleteFrom("media_unused_objects")
+      .where("store", "=", this.#store)
+      .where("object", "=", block.object)
+      .where("doomed", "=", 0)
+      .executeTakeFirst();
+    if (announced.numDeletedRows !== 1n) return false;
+    const values = { ...block, stored_at: this.#now(), quarantine: null };
+    for (;;) {
+      const inserted = await trx
+        .insertInto("media_blocks")
+        .values({ store: this.#store, ...values })
+        .onConflict((conflict) => conflict.columns(["store", "cid"]).doNothing())
+        .executeTakeFirst();
+      if (inserted.numInsertedOrUpdatedRows === 1n) return true;
+      const search = trx.selectFrom("media_blocks").select("object").where("store", "=", this.#store);
+      const row = search.where("cid", "=", block.cid).modifyEnd(forUpdate(trx));
+      const previous = await row.executeTakeFirst();
+      // A collection has removed it between the two statements.
+      if (previous === undefined) continue;
+      await this.#doom(trx, [previous.object]);
+      await this.#blocks(trx).set(values).where("cid", "=", block.cid).execute();
+      return true;
+    }
+  }
 
-/**
- * Quarantines blocks that were not stored since `before`.
- * @returns those that were quarantined; null when another process has ended the collection.
- */
-export async function quarantineBlocks(
-  trx: Trx,
-  collection: { store: string; id: string },
-  cids: readonly string[],
-  before: number,
-): Promise<string[] | null> {
-  const { store, id } = collection;
-  if (!(await isRunning(trx, store, id))) return null;
-  const { rows } = await sql<{ cid: string }>`
-    update media_blocks set quarantine = ${id}
-     where store = ${store} and quarantine is null and stored_at < ${before}
-       and cid in ${textSet(trx, cids)}
-    returning cid`.execute(trx);
-  return rows.map(({ cid }) => cid);
-}
+  async #doom(trx: Trx, objects: readonly string[]): Promise<void> {
+    const rows = objects.map((object) => ({ object }));
+    await sql`
+      insert into media_unused_objects (store, object, doomed, created_at)
+      select ${this.#store}, object, 1, ${this.#now()}
+        from ${rowSet(trx, { object: "text" }, rows)} as input order by ord`.execute(trx);
+  }
 
-export async function quarantinedBlocks(db: Db, store: string, id: string): Promise<string[]> {
-  const search = db.selectFrom("media_blocks").select("cid").where("store", "=", store).where("quarantine", "=", id);
-  return (await search.execute()).map(({ cid }) => cid);
-}
+  /** Gives up uploads that began before `before`. A process that is still busy with one cannot record it any more. */
+  async giveUpUploads(before: number): Promise<void> {
+    await this.#database.write((trx) => {
+      const late = trx.updateTable("media_unused_objects").set({ doomed: 1 }).where("store", "=", this.#store);
+      return late.where("doomed", "=", 0).where("created_at", "<", before).execute();
+    });
+  }
 
-/** Restores a block of the collection. @returns false when it is not in its quarantine. */
-export async function restoreBlock(trx: Trx, store: string, id: string, cid: string): Promise<boolean> {
-  const block = trx.updateTable("media_blocks").set({ quarantine: null }).where("store", "=", store);
-  const restored = await block.where("quarantine", "=", id).where("cid", "=", cid).executeTakeFirst();
-  return restored.numUpdatedRows > 0n;
-}
+  /** Objects that no block needs any more, a page at a time. Remove them, then forget them. */
+  async doomed(): Promise<string[]> {
+    const unused = this.#database.read.selectFrom("media_unused_objects").select("object");
+    const doomed = unused.where("store", "=", this.#store).where("doomed", "=", 1).limit(PAGE);
+    return (await doomed.execute()).map(({ object }) => object);
+  }
 
-/** Makes the removal of all quarantined blocks final. @returns false when another process has ended the collection. */
-export async function confirmCollection(trx: Trx, store: string, id: string): Promise<boolean> {
-  if (!(await isRunning(trx, store, id))) return false;
-  const blocks = trx.updateTable("media_blocks").set({ quarantine: REMOVED }).where("store", "=", store);
-  await blocks.where("quarantine", "=", id).execute();
-  await trx.deleteFrom("media_collections").where("store", "=", store).where("id", "=", id).execute();
-  return true;
-}
+  async forget(objects: readonly string[]): Promise<void> {
+    await this.#database.write((trx) =>
+      sql`
+        delete from media_unused_objects
+         where store = ${this.#store} and doomed = 1 and object in ${textSet(trx, objects)}`.execute(trx),
+    );
+  }
 
-/** Removes some of the blocks whose removal is final, and dooms their objects. @returns what was removed. */
-export async function removeConfirmed(
-  trx: Trx,
-  store: string,
-  limit: number,
-  now: number,
-): Promise<{ blocks: number; bytes: number }> {
-  const { rows } = await sql<{ object: string; size: number }>`
-    delete from media_blocks
-     where store = ${store} and quarantine = ${REMOVED}
-       and cid in (select cid from media_blocks where store = ${store} and quarantine = ${REMOVED} order by cid limit ${limit})
-    returning object, size`.execute(trx);
-  const objects = rows.map(({ object }) => object);
-  if (objects.length > 0) await doomObjects(trx, store, objects, now);
-  return { blocks: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) };
+  /** Begins a garbage collection, and ends any other: one at a time. */
+  begin(id: string): Promise<void> {
+    return this.#database.write(async (trx) => {
+      await this.#end(trx);
+      await trx
+        .insertInto("media_collections")
+        .values({ store: this.#store, id })
+        .onConflict((conflict) => conflict.column("store").doUpdateSet({ id }))
+        .execute();
+    });
+  }
+
+  /**
+   * Quarantines blocks that were not stored since `before`.
+   * @returns those that were quarantined; null when another process has ended the collection.
+   */
+  quarantine(id: string, cids: readonly string[], before: number): Promise<string[] | null> {
+    return this.#database.write(async (trx) => {
+      if (!(await this.#isRunning(trx, id))) return null;
+      const { rows } = await sql<{ cid: string }>`
+        update media_blocks set quarantine = ${id}
+         where store = ${this.#store} and quarantine is null and stored_at < ${before}
+           and cid in ${textSet(trx, cids)}
+        returning cid`.execute(trx);
+      return rows.map(({ cid }) => cid);
+    });
+  }
+
+  async quarantined(id: string): Promise<string[]> {
+    const blocks = this.#database.read.selectFrom("media_blocks").select("cid").where("store", "=", this.#store);
+    return (await blocks.where("quarantine", "=", id).execute()).map(({ cid }) => cid);
+  }
+
+  /** Restores a block of the collection. @returns false when it is not in its quarantine. */
+  async restore(id: string, cid: string): Promise<boolean> {
+    const restored = await this.#database.write((trx) => {
+      const block = this.#blocks(trx).set({ quarantine: null }).where("quarantine", "=", id);
+      return block.where("cid", "=", cid).executeTakeFirst();
+    });
+    return restored.numUpdatedRows > 0n;
+  }
+
+  /** Ends a garbage collection, or all of them, and restores their blocks. @returns how many blocks. */
+  end(id: string | null = null): Promise<number> {
+    return this.#database.write((trx) => this.#end(trx, id));
+  }
+
+  async #end(trx: Trx, id: string | null = null): Promise<number> {
+    const collections = trx.deleteFrom("media_collections").where("store", "=", this.#store);
+    await (id === null ? collections : collections.where("id", "=", id)).execute();
+    const blocks = this.#blocks(trx).set({ quarantine: null });
+    const theirs = blocks.where("quarantine", "is not", null).where("quarantine", "<>", REMOVED);
+    const restored = await (id === null ? theirs : blocks.where("quarantine", "=", id)).executeTakeFirst();
+    return Number(restored.numUpdatedRows);
+  }
+
+  /** Makes the removal of all quarantined blocks final. @returns false when another process has ended the collection. */
+  confirm(id: string): Promise<boolean> {
+    return this.#database.write(async (trx) => {
+      if (!(await this.#isRunning(trx, id))) return false;
+      await this.#blocks(trx).set({ quarantine: REMOVED }).where("quarantine", "=", id).execute();
+      await trx.deleteFrom("media_collections").where("store", "=", this.#store).where("id", "=", id).execute();
+      return true;
+    });
+  }
+
+  /** Whether the collection was not ended by another process. Locks it until the transaction ends. */
+  async #isRunning(trx: Trx, id: string): Promise<boolean> {
+    const collections = trx.selectFrom("media_collections").select("id").where("store", "=", this.#store);
+    const search = collections.where("id", "=", id).modifyEnd(forUpdate(trx));
+    return (await search.executeTakeFirst()) !== undefined;
+  }
+
+  /** Removes some of the blocks whose removal is final, and dooms their objects. @returns what was removed. */
+  removeConfirmed(): Promise<{ blocks: number; bytes: number }> {
+    return this.#database.write(async (trx) => {
+      const { rows } = await sql<{ object: string; size: number }>`
+        delete from media_blocks
+         where store = ${this.#store} and quarantine = ${REMOVED}
+           and cid in (select cid from media_blocks where store = ${this.#store} and quarantine = ${REMOVED}
+                        order by cid limit ${REMOVED_AT_ONCE})
+        returning object, size`.execute(trx);
+      const objects = rows.map(({ object }) => object);
+      if (objects.length > 0) await this.#doom(trx, objects);
+      return { blocks: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) };
+    });
+  }
+
+  #blocks(trx: Trx) {
+    return trx.updateTable("media_blocks").where("store", "=", this.#store);
+  }
 }

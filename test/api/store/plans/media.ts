@@ -26,26 +26,7 @@ import {
   storedFiles,
   textsThatNameContent,
 } from "../../../../api/store/media/media-roots.ts";
-import {
-  announceObject,
-  beginCollection,
-  confirmCollection,
-  deleteBytes,
-  doomedObjects,
-  endCollections,
-  findBlock,
-  forgetObjects,
-  giveUpUploads,
-  indexedBlocks,
-  insertBytes,
-  quarantineBlocks,
-  quarantinedBlocks,
-  readBytes,
-  recordBlock,
-  removeConfirmed,
-  restoreBlock,
-  touchBlock,
-} from "../../../../api/store/media/blocks.ts";
+import { BlockIndex, DatabaseObjects } from "../../../../api/store/media/blocks.ts";
 import {
   chooseMediaStore,
   finishMediaMove,
@@ -113,33 +94,34 @@ export async function runMedia(tour: Tour): Promise<void> {
   await write((trx) => forgetAnnouncement(trx, "new"));
 }
 
-async function blocks({ read, write }: Tour): Promise<void> {
+async function blocks(tour: Tour): Promise<void> {
+  const { read, write } = tour;
   const store = "database";
+  const [index, objects] = [new BlockIndex(tour, store, () => NOW), new DatabaseObjects(tour)];
   const upload = async (cid: string, object: string) => {
-    await write((trx) => announceObject(trx, store, object, NOW));
-    await write((trx) => insertBytes(trx, object, Buffer.from("cat")));
-    return write((trx) => recordBlock(trx, store, { cid, object, size: 3 }, NOW));
+    await index.announce(object);
+    await objects.put(object, Buffer.from("cat"));
+    return index.record({ cid, object, size: 3 });
   };
   await upload("block", "object-1");
   await upload("block", "object-2");
   await upload("other", "object-3");
-  await readBytes(read, "object-2");
-  await findBlock(read, store, "block");
-  await firstPages(indexedBlocks(read, store), 1_000);
-  await write((trx) => touchBlock(trx, store, "block", NOW));
-  const collection = { store, id: "collection" };
-  await write((trx) => endCollections(trx, store));
-  await write((trx) => beginCollection(trx, store, collection.id));
-  await write((trx) => quarantineBlocks(trx, collection, ["block", "other"], NOW + 1));
-  await quarantinedBlocks(read, store, collection.id);
-  await write((trx) => restoreBlock(trx, store, collection.id, "other"));
-  await write((trx) => confirmCollection(trx, store, collection.id));
-  await write((trx) => removeConfirmed(trx, store, 100, NOW));
-  await write((trx) => endCollections(trx, store, collection.id));
-  await write((trx) => giveUpUploads(trx, store, NOW));
-  const doomed = await doomedObjects(read, store);
-  await write((trx) => deleteBytes(trx, doomed));
-  await write((trx) => forgetObjects(trx, store, doomed));
+  await objects.get("object-2");
+  await index.find("block");
+  await firstPages(index.all(), 1_000);
+  await index.touch("block");
+  await index.end();
+  await index.begin("collection");
+  await index.quarantine("collection", ["block", "other"], NOW + 1);
+  await index.quarantined("collection");
+  await index.restore("collection", "other");
+  await index.confirm("collection");
+  await index.removeConfirmed();
+  await index.end("collection");
+  await index.giveUpUploads(NOW);
+  const doomed = await index.doomed();
+  await objects.delete(doomed);
+  await index.forget(doomed);
   await hasContent(read);
   await readMediaPlace(read);
   await write((trx) => chooseMediaStore(trx, "files"));
