@@ -1,15 +1,16 @@
 import { faultOfMedia } from "../../client/rules/media.ts";
 import { type Limits, UPLOADS } from "../config/limits.ts";
 import { type BlockStore, BlockStoreUnavailable, isStorageFault } from "../content/block-store.ts";
-import { type StoredFile, storeFile } from "../content/content.ts";
+import { storeFile } from "../content/content.ts";
 import { ApiError } from "../domain/error-codes.ts";
+import { bounded } from "../shared/bounded.ts";
 import { FairShares } from "../shared/fair-shares.ts";
 import { holdApps } from "../store/apps/apps.ts";
 import { readQuotaUse } from "../store/apps/quotas.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { mediaStoreProblem } from "../store/media/media-store.ts";
-import { hostFiles, isStored, storedBytes } from "../store/media/media.ts";
+import { hostFiles, isStored, storedBytes, type StoredMedia } from "../store/media/media.ts";
 import { AppQuotas, overQuota } from "./app-quotas.ts";
 import { declaredType, requireType } from "./declared-type.ts";
 
@@ -35,13 +36,13 @@ export interface SentFile {
  * changes nothing.
  * @throws ApiError, BlockStoreUnavailable
  */
-export async function uploadMedia(deps: UploadDeps, appId: string, sent: SentFile): Promise<StoredFile> {
+export async function uploadMedia(deps: UploadDeps, appId: string, sent: SentFile): Promise<StoredMedia> {
   const declared = declaredType(sent.type);
   return deps.uploads.run(appId, async () => {
     const { used, limit: quota } = (await readQuotaUse(deps.database.read, appId)).media_bytes;
     const bound = largestFile(deps.settings.limits.mediaBytes, quota);
     if (sent.length !== null && sent.length > bound.bytes) throw bound.refusal;
-    const source = { bytes: boundBytes(sent, bound), length: sent.length };
+    const source = { bytes: bounded(sent.bytes, bound.bytes, () => bound.refusal), length: sent.length };
     const file = await store(deps.blocks, source, async ({ cid, size, type }) => {
       if (faultOfMedia("any", { type, size }) !== null) throw emptyBody();
       requireType(declared, type);
@@ -68,15 +69,6 @@ function largestFile(most: number, quota: number | null): Bound {
   return { bytes: most, refusal: new ApiError("payload_too_large", null, { message }) };
 }
 
-async function* boundBytes({ bytes }: SentFile, bound: Bound): AsyncGenerator<Uint8Array> {
-  let total = 0;
-  for await (const chunk of bytes) {
-    total += chunk.length;
-    if (total > bound.bytes) throw bound.refusal;
-    yield chunk;
-  }
-}
-
 function emptyBody(): ApiError {
   const message = "Must be the bytes of a file. This body is empty.";
   return new ApiError("validation_failed", [{ field: "body", code: "required", message }]);
@@ -86,7 +78,7 @@ function emptyBody(): ApiError {
 async function store(
   blocks: BlockStore,
   { bytes, length }: Pick<SentFile, "bytes" | "length">,
-  check: (file: StoredFile) => Promise<void>,
+  check: (file: StoredMedia) => Promise<void>,
 ) {
   try {
     return await storeFile(blocks, bytes, check, length ?? 0);
@@ -98,7 +90,7 @@ async function store(
 }
 
 /** @throws ApiError `quota_exceeded` when other files have used up the quota in the meantime. */
-async function record(trx: Trx, store: string, { appId, file }: { appId: string; file: StoredFile }): Promise<void> {
+async function record(trx: Trx, store: string, { appId, file }: { appId: string; file: StoredMedia }): Promise<void> {
   const problem = await mediaStoreProblem(trx, store);
   if (problem !== null) throw new BlockStoreUnavailable(problem);
   const apps = await holdApps(trx, [appId]);

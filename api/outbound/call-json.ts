@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from "undici";
 
+import { bounded } from "../shared/bounded.ts";
 import { parseJson } from "../shared/text.ts";
-import { bounded, DownloadError } from "./download.ts";
 
 interface JsonCall {
   method?: "GET" | "POST";
@@ -46,10 +46,11 @@ export async function callJson(url: string, call: JsonCall): Promise<JsonAnswer>
 /** Null: it is too long. */
 async function textOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string | null> {
   const chunks: Uint8Array[] = [];
+  const tooLong = new Error("the answer is too long");
   try {
-    for await (const chunk of bounded(body, maxBytes)) chunks.push(chunk);
+    for await (const chunk of bounded(body, maxBytes, () => tooLong)) chunks.push(chunk);
   } catch (error) {
-    if (error instanceof DownloadError) return null;
+    if (error === tooLong) return null;
     throw error;
   }
   return Buffer.concat(chunks).toString();

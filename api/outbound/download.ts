@@ -3,6 +3,7 @@ import { constants, createBrotliDecompress, createGunzip, createInflate, createZ
 
 import { type Dispatcher, request } from "undici";
 
+import { bounded } from "../shared/bounded.ts";
 import { HOW_TO_ALLOW } from "./addresses.ts";
 
 /** Why a download failed: a forbidden address or scheme, too many bytes, or any other failure. */
@@ -43,7 +44,7 @@ const ZSTD_WINDOW_BITS = 23;
 export async function* download(url: string, options: DownloadOptions): AsyncGenerator<Uint8Array> {
   try {
     const response = await follow(url, options);
-    yield* bounded(decompressed(response, options), options.maxBytes);
+    yield* bounded(decompressed(response, options), options.maxBytes, () => tooLarge(options.maxBytes));
   } catch (error) {
     throw describe(error, options.signal);
   }
@@ -120,7 +121,7 @@ function decompressed(response: Dispatcher.ResponseData, options: DownloadOption
   // An error in any step destroys the decoder with that error, and its reader throws it.
   pipeline(
     response.body,
-    (bytes) => bounded(bytes, options.maxBytes),
+    (bytes) => bounded(bytes, options.maxBytes, () => tooLarge(options.maxBytes)),
     decoder,
     () => undefined,
   );
@@ -141,16 +142,6 @@ function decoderOf(coding: string) {
       return createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_BITS } });
     default:
       return null;
-  }
-}
-
-/** The same bytes. @throws DownloadError after more than `maxBytes` of them */
-export async function* bounded(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
-  let total = 0;
-  for await (const chunk of source) {
-    total += chunk.length;
-    if (total > maxBytes) throw tooLarge(maxBytes);
-    yield chunk;
   }
 }
 

@@ -7,52 +7,16 @@ import {
 } from "../../domain/metadata-files.ts";
 import { quotaMessage } from "../../domain/quota.ts";
 import type { Database } from "../../store/db/database.ts";
-import type { Db, Trx } from "../../store/db/sql.ts";
 import { findCollection } from "../../store/listings/collections.ts";
 import type { MediaJob } from "../../store/media/media-jobs.ts";
-import { endMediaJob, type MediaFailure, type MediaResult } from "../../store/media/media-results.ts";
-import { mediaStoreProblem } from "../../store/media/media-store.ts";
-import { hostContent, storedBytes, type StoredMedia } from "../../store/media/media.ts";
+import type { MediaFailure, MediaResult } from "../../store/media/media-results.ts";
+import { storedBytes, type StoredMedia } from "../../store/media/media.ts";
 import { hasUnsettledMints, hostedTokens } from "../../store/requests/freezing.ts";
-import { type BlockStore, BlockStoreUnavailable } from "../block-store.ts";
+import type { BlockStore } from "../block-store.ts";
 import { canonicalCid } from "../cids.ts";
 import { importDirectory } from "../content.ts";
 import { type CopyDeps, copyMedia } from "./copy-media.ts";
 import { MediaError } from "./verified-blocks.ts";
-
-/**
- * Records that the content of a job is stored, and ends the job.
- * @param store name of the block store that has the content.
- * @returns false when another process has taken the job over; then nothing is changed.
- */
-export async function recordContent(
-  trx: Trx,
-  job: MediaJob,
-  { result, media }: CopiedContent,
-  { store, now }: { store: string; now: number },
-): Promise<boolean> {
-  const moved = await mediaStoreProblem(trx, store);
-  if (moved !== null) throw new BlockStoreUnavailable(moved);
-  if (!(await endMediaJob(trx, job, result))) return false;
-  await hostContent(trx, media, result.kind === "directory" ? [result.cid] : [], now);
-  return true;
-}
-
-/** The most bytes that a file of the job may have. A larger one is not stored, so it uses no disk space. */
-export async function mostBytes(db: Db, job: MediaJob, maxBytes: number): Promise<number> {
-  if (job.quota === null) return maxBytes;
-  return Math.max(0, Math.min(maxBytes, job.quota - (await storedBytes(db, job.request.app_id))));
-}
-
-/** Says why a file was too large: for the service, or for what is left of the app's quota. */
-export function explainTooLarge(error: unknown, job: MediaJob, { most, maxBytes }: { most: number; maxBytes: number }) {
-  const tooLarge = error instanceof FieldProblem && error.cause.errorCode === "media_too_large";
-  return tooLarge && most < maxBytes && job.quota !== null ? usedUp(job.quota, error.field) : error;
-}
-
-function usedUp(limit: number, field = "copy_media"): FieldProblem {
-  return new FieldProblem(field, new MediaError("quota_exceeded", quotaMessage({ name: "media_bytes", limit })));
-}
 
 /** The content of a command, which is stored. */
 export interface CopiedContent {
@@ -60,39 +24,34 @@ export interface CopiedContent {
   media: StoredMedia[];
 }
 
-/** The media of a field cannot be copied. */
-export class FieldProblem extends Error {
-  override readonly name = "FieldProblem";
-  readonly field: string;
-  override readonly cause: MediaError;
-
-  constructor(field: string, cause: MediaError) {
-    super(cause.message);
-    this.field = field;
-    this.cause = cause;
-  }
-}
-
 /**
- * Stores the content that a command needs.
- * @throws FieldProblem, NotSettledYet
+ * Stores the content that the request of a job needs.
+ * @throws MediaError, NotSettledYet
  */
 export async function copyContent(
   deps: CopyDeps & { database: Database },
-  command: Command,
+  { request: { app_id: appId, command }, quota }: MediaJob,
   stop: AbortSignal,
 ): Promise<CopiedContent> {
   if (command.kind === "freeze-metadata") {
     return { result: { kind: "directory", cid: await makeFrozenDirectory(deps, command, stop) }, media: [] };
   }
+  const left = quota === null ? Infinity : Math.max(0, quota - (await storedBytes(deps.database.read, appId)));
+  // A file above the quota of the app is not stored, so it uses no disk space.
+  const copying = { ...deps, maxBytes: Math.min(deps.maxBytes, left) };
   const metadata = metadataToCopy(command);
   const media: StoredMedia[] = [];
   const cids: Partial<Record<(typeof MEDIA_FIELDS)[number], string>> = {};
   for (const field of MEDIA_FIELDS) {
     const url = metadata[field];
     if (url === undefined || url === "") continue;
-    const stored = await copyMedia(deps, { url, use: field }, stop).catch((error: unknown) => {
-      throw error instanceof MediaError ? new FieldProblem(field, error) : error;
+    const stored = await copyMedia(copying, { url, use: field }, stop).catch((error: unknown) => {
+      if (!(error instanceof MediaError)) throw error;
+      const overQuota = error.errorCode === "media_too_large" && quota !== null && left < deps.maxBytes;
+      const words = overQuota ? quotaMessage({ name: "media_bytes", limit: quota }) : null;
+      const problem = words === null ? error : new MediaError("quota_exceeded", words);
+      problem.field = field;
+      throw problem;
     });
     media.push(stored);
     cids[field] = stored.cid;

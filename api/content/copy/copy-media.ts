@@ -1,6 +1,7 @@
 import { faultOfMedia, type MediaUse } from "../../../client/rules/media.ts";
 import type { OutboundAgent } from "../../outbound/agent.ts";
 import { download, DownloadError } from "../../outbound/download.ts";
+import { bounded } from "../../shared/bounded.ts";
 import type { StoredMedia } from "../../store/media/media.ts";
 import { type BlockStore, isStorageFault } from "../block-store.ts";
 import { canonicalCid, parseIpfsUri } from "../cids.ts";
@@ -127,10 +128,9 @@ async function copyIpfs(
 async function readThrough(file: ContentFile, maxBytes: number): Promise<string> {
   const sniffer = new TypeSniffer();
   let size = 0;
-  for await (const chunk of file.read()) {
+  for await (const chunk of bounded(file.read(), maxBytes, () => tooLarge(maxBytes))) {
     sniffer.take(chunk);
     size += chunk.length;
-    if (size > maxBytes) throw tooLarge(maxBytes);
   }
   // `Content-Length` will be the size that the file declares.
   if (size !== file.size)

@@ -23,7 +23,7 @@ import {
 } from "../../store/media/pins.ts";
 import type { Trx } from "../../store/db/sql.ts";
 import type { BlockStore } from "../block-store.ts";
-import { parseCid } from "../cids.ts";
+import { canonicalCid, parseCid } from "../cids.ts";
 import { isDamage, walkBlocks } from "../content.ts";
 
 interface PinnerDeps {
@@ -163,14 +163,14 @@ export async function pinAtKubo(rpc: string, blocks: BlockStore, name: string, s
     const codec = cid.code === raw.code ? "raw" : "dag-pb";
     const url = `${rpc}/api/v0/block/put?cid-codec=${codec}&mhtype=sha2-256`;
     const { Key } = read(PUT_ANSWER, await call(url, bytes, stop, PUT_TIMEOUT));
-    if (parseCid(Key)?.toV1().equals(cid.toV1()) !== true)
+    if (!isSame(Key, cid.toString()))
       throw new KuboError(`the IPFS node stored the block ${cid.toString()} under another CID`);
   }
   const { Pins } = read(
     PIN_ANSWER,
     await call(`${rpc}/api/v0/pin/add?arg=${root.toString()}&recursive=true`, null, stop, PIN_TIMEOUT),
   );
-  if (!namesContent(Pins, name)) throw new KuboError(`the IPFS node did not pin ${root.toString()}`);
+  if (!Pins.some((pin) => isSame(pin, name))) throw new KuboError(`the IPFS node did not pin ${root.toString()}`);
 }
 
 /** Removes the pin of content at a Kubo node. Its garbage collection then deletes the blocks that no other pin needs. */
@@ -178,15 +178,16 @@ async function unpinAtKubo(rpc: string, name: string, stop: AbortSignal): Promis
   try {
     const url = `${rpc}/api/v0/pin/rm?arg=${name}&recursive=true`;
     const { Pins } = read(PIN_ANSWER, await call(url, null, stop, PUT_TIMEOUT));
-    if (!namesContent(Pins, name)) throw new KuboError(`the IPFS node did not remove the pin of ${name}`);
+    if (!Pins.some((pin) => isSame(pin, name))) throw new KuboError(`the IPFS node did not remove the pin of ${name}`);
   } catch (error) {
     if (!(error instanceof KuboError && error.message.includes(NOT_PINNED))) throw error;
   }
 }
 
-function namesContent(pins: string[], name: string): boolean {
-  const cid = parseCid(name);
-  return cid !== null && pins.some((pin) => parseCid(pin)?.toV1().equals(cid.toV1()) === true);
+/** Whether two CIDs, each in any of its forms, name the same content. */
+function isSame(one: string, other: string): boolean {
+  const [first, second] = [parseCid(one), parseCid(other)];
+  return first !== null && second !== null && canonicalCid(first) === canonicalCid(second);
 }
 
 /** Says to the operator why content could not be pinned. */

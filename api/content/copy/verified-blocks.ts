@@ -123,6 +123,8 @@ export class MediaError extends Error {
   readonly errorCode: Extract<RequestFailureCode, `media_${string}` | "quota_exceeded">;
   /** Whether a retry may succeed. */
   readonly transient: boolean;
+  /** The field of the request that names the content. `copyContent` sets it. */
+  field = "copy_media";
 
   constructor(
     errorCode: MediaError["errorCode"],

@@ -23,18 +23,13 @@ import {
   returnMediaJob,
   leaseMediaJobs,
 } from "../../store/media/media-jobs.ts";
-import { endMediaJob, mediaFailure } from "../../store/media/media-results.ts";
-import { isStorageFault, storageFaultKey } from "../block-store.ts";
+import { endMediaJob, type MediaFailure, mediaFailure } from "../../store/media/media-results.ts";
+import { mediaStoreProblem } from "../../store/media/media-store.ts";
+import { hostContent } from "../../store/media/media.ts";
+import { BlockStoreUnavailable, isStorageFault, storageFaultKey } from "../block-store.ts";
+import { type CopiedContent, copyContent, NotSettledYet } from "./copy-content.ts";
 import type { CopyDeps } from "./copy-media.ts";
-import {
-  explainTooLarge,
-  FieldProblem,
-  mostBytes,
-  NotSettledYet,
-  copyContent,
-  type CopiedContent,
-  recordContent,
-} from "./copy-content.ts";
+import { MediaError } from "./verified-blocks.ts";
 
 interface MediaWorkerDeps extends CopyDeps {
   database: Database;
@@ -181,13 +176,10 @@ export class MediaWorker {
 
   /** A job at which processes died. Its request fails, so that nothing that it reserves is kept. */
   async #putAside(job: MediaJob): Promise<void> {
-    const { database, signals, logger } = this.#deps;
     const message =
       "The service stopped several times while it copied this file. Use another file, or another server for it.";
-    const failure = mediaFailure({ errorCode: "media_unavailable", field: "copy_media", message });
-    await database.write((trx) => endMediaJob(trx, job, failure));
-    signals.results.notify();
-    logger.error(
+    await this.#fail(job, { errorCode: "media_unavailable", field: "copy_media", message });
+    this.#deps.logger.error(
       { condition: "row_parked" satisfies Condition, kind: "media_job", id: job.request.id, crashes: job.crashes },
       "the process died several times while it copied these media, and nothing else: the request fails; report this",
     );
@@ -198,7 +190,7 @@ export class MediaWorker {
     let content: CopiedContent;
     try {
       const renewal = { renew: () => this.#renew(job), every: this.#deps.lease.renewEvery };
-      content = await whileLeased(renewal, abort, (stop) => this.#copy(job, stop));
+      content = await whileLeased(renewal, abort, (stop) => copyContent(this.#deps, job, stop));
       this.#stored();
     } catch (error) {
       await this.#notCopied(job, error, { abort, started });
@@ -228,7 +220,7 @@ export class MediaWorker {
       this.#loop.report(error);
       // Due at once, because the blocks of another process may be on another disk. This process waits.
       await giveBack(AT_ONCE);
-    } else this.#deps.metrics.media(await this.#fail(job, error), secondsSince(started), job.request.id);
+    } else this.#deps.metrics.media(await this.#ended(job, error), secondsSince(started), job.request.id);
   }
 
   /** Blocks can be stored: ends the wait after a fault. */
@@ -238,21 +230,17 @@ export class MediaWorker {
     this.#loop.recovered();
   }
 
-  async #copy(job: MediaJob, stop: AbortSignal): Promise<CopiedContent> {
-    const { database, maxBytes } = this.#deps;
-    const most = await mostBytes(database.read, job, maxBytes);
-    try {
-      return await copyContent({ ...this.#deps, maxBytes: most }, job.request.command, stop);
-    } catch (error) {
-      throw explainTooLarge(error, job, { most, maxBytes });
-    }
-  }
-
-  async #finish(job: MediaJob, content: CopiedContent): Promise<MediaOutcome> {
+  async #finish(job: MediaJob, { result, media }: CopiedContent): Promise<MediaOutcome> {
     const { database, signals, blocks, now } = this.#deps;
-    const store = blocks.name;
+    const directories = result.kind === "directory" ? [result.cid] : [];
     // After an error nothing is known to be recorded: the lease expires.
-    const done = await database.write((trx) => recordContent(trx, job, content, { store, now: now() }));
+    const done = await database.write(async (trx) => {
+      const moved = await mediaStoreProblem(trx, blocks.name);
+      if (moved !== null) throw new BlockStoreUnavailable(moved);
+      if (!(await endMediaJob(trx, job, result))) return false;
+      await hostContent(trx, media, directories, now());
+      return true;
+    });
     crashPoint("media:recorded");
     if (done) {
       signals.results.notify();
@@ -274,26 +262,31 @@ export class MediaWorker {
     if (!held) throw new LeaseLost(`the media job of request ${job.request.id} was taken over`);
   }
 
-  async #fail(job: MediaJob, error: unknown): Promise<MediaOutcome> {
-    const { database, signals, logger, now } = this.#deps;
-    const problem = error instanceof FieldProblem ? error : null;
+  /** Nothing was copied, and neither the disk nor the end of this process is the reason. */
+  async #ended(job: MediaJob, error: unknown): Promise<MediaOutcome> {
+    const { database, logger, now } = this.#deps;
+    const problem = error instanceof MediaError ? error : null;
     const wait = RETRIES[job.tries];
     if (problem === null && !isOutage(error)) {
       await this.#park(job, error);
       return "retried";
     }
     // An outage never fails a request. The job is retried until it passes.
-    if (problem === null || (problem.cause.transient && wait !== undefined)) {
+    if (problem === null || (problem.transient && wait !== undefined)) {
       logger.warn({ err: error, request: job.request.id }, "media could not be copied; retrying");
       const [dueAt, how] = [now() + (wait ?? RETRIES.at(-1) ?? 0), problem === null ? "ended" : "counts"] as const;
       await database.write((trx) => returnMediaJob(trx, job, dueAt, how));
       return "retried";
     }
-    const { errorCode, message } = problem.cause;
-    const { field } = problem;
-    await database.write((trx) => endMediaJob(trx, job, mediaFailure({ errorCode, field, message })));
-    signals.results.notify();
+    const { errorCode, field, message } = problem;
+    await this.#fail(job, { errorCode, field, message });
     logger.info({ request: job.request.id, errorCode, field, reason: message }, "media cannot be copied");
     return "failed";
+  }
+
+  /** Ends the job. Its request fails. */
+  async #fail(job: MediaJob, failure: Omit<MediaFailure, "kind">): Promise<void> {
+    await this.#deps.database.write((trx) => endMediaJob(trx, job, mediaFailure(failure)));
+    this.#deps.signals.results.notify();
   }
 }

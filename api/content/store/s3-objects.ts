@@ -4,6 +4,7 @@ import type { Dispatcher, Response } from "undici";
 
 import { backoff } from "../../domain/backoff.ts";
 import { forEachAtOnce } from "../../shared/at-once.ts";
+import { bounded } from "../../shared/bounded.ts";
 import { pause } from "../../shared/pause.ts";
 import { BlockStoreUnavailable } from "../block-store.ts";
 import type { ObjectStore } from "./indexed-blocks.ts";
@@ -174,14 +175,10 @@ function isTransient({ status, code }: Answer): boolean {
   return status === 429 || status >= 500 || TRANSIENT.includes(code);
 }
 
-async function bytesOf({ body }: Pick<Response, "body">): Promise<Buffer> {
+async function bytesOf({ body }: Response): Promise<Buffer> {
   const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
-    length += part.length;
-    if (length > MAX_ANSWER) throw new BlockStoreUnavailable("The S3 server sent more than a block.");
-    parts.push(part);
-  }
+  const tooMany = () => new BlockStoreUnavailable("The S3 server sent more than a block.");
+  for await (const part of bounded((body ?? []) as AsyncIterable<Uint8Array>, MAX_ANSWER, tooMany)) parts.push(part);
   return Buffer.concat(parts);
 }
 

@@ -10,15 +10,8 @@ const PAGE = 500;
 
 /** CIDs of the content that is hosted here. */
 export async function* hostedContent(db: Db): AsyncGenerator<string> {
-  const read = (after: string) =>
-    db
-      .selectFrom("pins")
-      .select("cid")
-      .where("hosted", "=", 1)
-      .where("cid", ">", after)
-      .orderBy("cid")
-      .limit(PAGE)
-      .execute();
+  const pins = db.selectFrom("pins").select("cid").where("hosted", "=", 1).orderBy("cid").limit(PAGE);
+  const read = (after: string) => pins.where("cid", ">", after).execute();
   for await (const { cid } of rowsAfter("", read, (row) => row.cid)) yield cid;
 }
 
@@ -41,8 +34,8 @@ export async function* textsThatNameContent(db: Db): AsyncGenerator<string> {
 
 /** CIDs of the files that were stored here. */
 export async function* storedFiles(db: Db): AsyncGenerator<string> {
-  const read = (after: string) =>
-    db.selectFrom("media").select("cid").where("cid", ">", after).orderBy("cid").limit(PAGE).execute();
+  const files = db.selectFrom("media").select("cid").orderBy("cid").limit(PAGE);
+  const read = (after: string) => files.where("cid", ">", after).execute();
   for await (const { cid } of rowsAfter("", read, (row) => row.cid)) yield cid;
 }
 
