@@ -3,21 +3,26 @@ import { constants, createBrotliDecompress, createGunzip, createInflate, createZ
 
 import { type Dispatcher, request } from "undici";
 
+import type { RequestFailureCode } from "../domain/error-codes.ts";
 import { bounded } from "../shared/bounded.ts";
 import { HOW_TO_ALLOW } from "./addresses.ts";
 
-/** Why a download failed: a forbidden address or scheme, too many bytes, or any other failure. */
-type DownloadProblem = "blocked" | "too_large" | "unavailable";
-
-export class DownloadError extends Error {
-  override readonly name = "DownloadError";
-  readonly problem: DownloadProblem;
+/** Thrown when media cannot be copied. The request fails with its code. */
+export class MediaError extends Error {
+  override readonly name = "MediaError";
+  readonly errorCode: Extract<RequestFailureCode, `media_${string}` | "quota_exceeded">;
   /** Whether a retry may succeed. */
   readonly transient: boolean;
+  /** The field of the request that names the content. `copyContent` sets it. */
+  field = "copy_media";
 
-  constructor(problem: DownloadProblem, message: string, options: { transient?: boolean; cause?: unknown } = {}) {
+  constructor(
+    errorCode: MediaError["errorCode"],
+    message: string,
+    options: { transient?: boolean; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
-    this.problem = problem;
+    this.errorCode = errorCode;
     this.transient = options.transient ?? false;
   }
 }
@@ -39,7 +44,7 @@ const ZSTD_WINDOW_BITS = 23;
 
 /**
  * Downloads from an http(s) URL that a user gave. Each redirect is checked like the first URL.
- * @throws DownloadError
+ * @throws MediaError
  */
 export async function* download(url: string, options: DownloadOptions): AsyncGenerator<Uint8Array> {
   try {
@@ -73,27 +78,27 @@ async function follow(start: string, options: DownloadOptions): Promise<Dispatch
     const location = [301, 302, 303, 307, 308].includes(status) ? headers["location"] : undefined;
     if (typeof location !== "string") throw refused(status);
     if (redirects === MAX_REDIRECTS)
-      throw new DownloadError("unavailable", `It redirects more than ${MAX_REDIRECTS.toString()} times.`);
+      throw new MediaError("media_unavailable", `It redirects more than ${MAX_REDIRECTS.toString()} times.`);
     url = parseHttpUrl(location, url.href);
   }
 }
 
-/** @throws DownloadError for schemes other than http(s): a `file:` URL, for example, would read from this machine. */
+/** @throws MediaError for schemes other than http(s): a `file:` URL, for example, would read from this machine. */
 function parseHttpUrl(text: string, base?: string): URL {
   const url = URL.parse(text, base);
-  if (url === null) throw new DownloadError("unavailable", "It is not a URL.");
+  if (url === null) throw new MediaError("media_unavailable", "It is not a URL.");
   if (!["http:", "https:"].includes(url.protocol))
-    throw new DownloadError("blocked", `It leads to a ${url.protocol} URL; only http and https are allowed.`);
+    throw new MediaError("media_blocked", `It leads to a ${url.protocol} URL; only http and https are allowed.`);
   return url;
 }
 
-function refused(status: number): DownloadError {
+function refused(status: number): MediaError {
   const transient = status >= 500 || [408, 425, 429].includes(status);
-  return new DownloadError("unavailable", `The server answered ${status.toString()}.`, { transient });
+  return new MediaError("media_unavailable", `The server answered ${status.toString()}.`, { transient });
 }
 
-function tooLarge(maxBytes: number): DownloadError {
-  return new DownloadError("too_large", `It is larger than ${maxBytes.toString()} bytes.`);
+function tooLarge(maxBytes: number): MediaError {
+  return new MediaError("media_too_large", `It is larger than ${maxBytes.toString()} bytes.`);
 }
 
 /** Closes the connection without reading the body, which could be endless. */
@@ -116,7 +121,7 @@ function decompressed(response: Dispatcher.ResponseData, options: DownloadOption
   const decoder = codings.length === 1 ? decoderOf(coding) : null;
   if (decoder === null) {
     discard(response);
-    throw new DownloadError("unavailable", "Its content coding is not supported.");
+    throw new MediaError("media_unavailable", "Its content coding is not supported.");
   }
   // An error in any step destroys the decoder with that error, and its reader throws it.
   pipeline(
@@ -146,21 +151,24 @@ function decoderOf(coding: string) {
 }
 
 /** The error that the app sees. It contains no address of this machine or its network. */
-function describe(error: unknown, signal: AbortSignal): DownloadError {
-  if (error instanceof DownloadError) return error;
+function describe(error: unknown, signal: AbortSignal): MediaError {
+  if (error instanceof MediaError) return error;
   // Not transient: a server that is too slow once is probably too slow again.
-  if (signal.aborted) return new DownloadError("unavailable", "The download did not finish in time.", { cause: error });
+  if (signal.aborted)
+    return new MediaError("media_unavailable", "The download did not finish in time.", { cause: error });
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
   if (code === "BLOCKED_ADDRESS") {
-    return new DownloadError("blocked", `It leads to an address that is not public. ${HOW_TO_ALLOW}`, { cause: error });
+    return new MediaError("media_blocked", `It leads to an address that is not public. ${HOW_TO_ALLOW}`, {
+      cause: error,
+    });
   }
   if (code === "ZSTD_error_frameParameter_windowTooLarge") {
     const most = `${(2 ** (ZSTD_WINDOW_BITS - 20)).toString()} MiB`;
-    return new DownloadError("unavailable", `Its zstd window is larger than ${most}.`, { cause: error });
+    return new MediaError("media_unavailable", `Its zstd window is larger than ${most}.`, { cause: error });
   }
   if (["Z_", "ZSTD_", "ERR_"].some((start) => code?.startsWith(start) === true)) {
-    return new DownloadError("unavailable", "The bytes do not match the declared content coding.", { cause: error });
+    return new MediaError("media_unavailable", "The bytes do not match the declared content coding.", { cause: error });
   }
   const reason = code === null ? "The connection failed." : `The connection failed (${code}).`;
-  return new DownloadError("unavailable", reason, { transient: true, cause: error });
+  return new MediaError("media_unavailable", reason, { transient: true, cause: error });
 }

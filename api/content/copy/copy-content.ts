@@ -6,6 +6,7 @@ import {
   tokenFile,
 } from "../../domain/metadata-files.ts";
 import { quotaMessage } from "../../domain/quota.ts";
+import { MediaError } from "../../outbound/download.ts";
 import type { Database } from "../../store/db/database.ts";
 import { findCollection } from "../../store/listings/collections.ts";
 import type { MediaJob } from "../../store/media/media-jobs.ts";
@@ -16,7 +17,6 @@ import type { BlockStore } from "../block-store.ts";
 import { canonicalCid } from "../cids.ts";
 import { importDirectory } from "../content.ts";
 import { type CopyDeps, copyMedia } from "./copy-media.ts";
-import { MediaError } from "./verified-blocks.ts";
 
 /** The content of a command, which is stored. */
 export interface CopiedContent {

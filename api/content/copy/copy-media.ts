@@ -1,14 +1,13 @@
 import { faultOfMedia, type MediaUse } from "../../../client/rules/media.ts";
 import type { OutboundAgent } from "../../outbound/agent.ts";
-import { download, DownloadError } from "../../outbound/download.ts";
+import { download, MediaError } from "../../outbound/download.ts";
 import { bounded } from "../../shared/bounded.ts";
 import type { StoredMedia } from "../../store/media/media.ts";
 import { type BlockStore, isStorageFault } from "../block-store.ts";
 import { canonicalCid, parseIpfsUri } from "../cids.ts";
 import { type ContentFile, findFile, isDamage, storeFile } from "../content.ts";
 import { TypeSniffer } from "../media-type.ts";
-import { readDataUrl } from "./data-url.ts";
-import { type Gateway, MediaError, VerifiedBlocks } from "./verified-blocks.ts";
+import { type Gateway, VerifiedBlocks } from "./verified-blocks.ts";
 
 export interface CopyDeps {
   blocks: BlockStore;
@@ -64,12 +63,35 @@ async function* openData(deps: CopyDeps, url: string): AsyncGenerator<Uint8Array
   yield bytes;
 }
 
-const CODES = { blocked: "media_blocked", too_large: "media_too_large", unavailable: "media_unavailable" } as const;
+/**
+ * Decodes a `data:` URL. Everything behind the first comma is data, as those who write SVG into it without escapes mean it: a
+ * browser would end it at the first `#`. The media type that the URL claims is ignored: types are detected from the bytes.
+ * @returns null when the URL is malformed.
+ */
+export function readDataUrl(url: string): Uint8Array | null {
+  const [start, header] = /^data:([^,#]*),/i.exec(url) ?? [];
+  if (start === undefined || header === undefined) return null;
+  const data = url.slice(start.length);
+  if (!/;\s*base64\s*$/i.test(header)) return unescaped(data);
+  // Base64 has no `#`, so there it is a fragment.
+  const text = Buffer.from(unescaped(data.replace(/#.*$/s, "")))
+    .toString("latin1")
+    .replace(/[\t\n\f\r ]/g, "");
+  return BASE64.test(text) ? Buffer.from(text, "base64") : null;
+}
+
+/** The padding may be left out. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
+
+/** A `%` that is not an escape stands for itself. */
+function unescaped(text: string): Uint8Array {
+  const bytes = Buffer.from(text)
+    .toString("latin1")
+    .replace(/%([0-9a-f]{2})/gi, (_escape, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+  return Buffer.from(bytes, "latin1");
+}
 
 function toMediaError(error: unknown): unknown {
-  if (error instanceof DownloadError) {
-    return new MediaError(CODES[error.problem], error.message, { transient: error.transient, cause: error });
-  }
   if (isDamage(error))
     return new MediaError("media_unavailable", "The copy that is stored here is damaged.", { cause: error });
   if (error instanceof Error && error.name === "TimeoutError") {
@@ -83,7 +105,7 @@ const READ_AHEAD = 4;
 
 /**
  * Copies the file that an `ipfs:` URL names, block by block and unchanged, so that it keeps its CID.
- * @throws MediaError, DownloadError
+ * @throws MediaError
  */
 async function copyIpfs(
   { blocks, gateway, maxBytes }: CopyDeps,

@@ -1,8 +1,7 @@
 import type { CID } from "multiformats/cid";
 
-import type { RequestFailureCode } from "../../domain/error-codes.ts";
 import type { OutboundAgent } from "../../outbound/agent.ts";
-import { download, DownloadError } from "../../outbound/download.ts";
+import { download, MediaError } from "../../outbound/download.ts";
 import type { BlockFiles } from "../block-files.ts";
 import { type BlockStore, hasDigest } from "../block-store.ts";
 import { isStorableBlock } from "../cids.ts";
@@ -109,30 +108,10 @@ export class VerifiedBlocks implements BlockSource {
     try {
       for await (const part of download(`${url}/ipfs/${cid.toString()}?format=raw`, options)) parts.push(part);
     } catch (error) {
-      if (!(error instanceof DownloadError) || error.problem !== "too_large") throw error;
+      if (!(error instanceof MediaError) || error.errorCode !== "media_too_large") throw error;
       const words = `The IPFS gateway returned more than the block ${cid.toString()}. It must support "?format=raw".`;
       throw new MediaError("media_unavailable", words, { cause: error });
     }
     return Buffer.concat(parts);
-  }
-}
-
-/** Thrown when media cannot be copied. The request fails with its code. */
-export class MediaError extends Error {
-  override readonly name = "MediaError";
-  readonly errorCode: Extract<RequestFailureCode, `media_${string}` | "quota_exceeded">;
-  /** Whether a retry may succeed. */
-  readonly transient: boolean;
-  /** The field of the request that names the content. `copyContent` sets it. */
-  field = "copy_media";
-
-  constructor(
-    errorCode: MediaError["errorCode"],
-    message: string,
-    options: { transient?: boolean; cause?: unknown } = {},
-  ) {
-    super(message, { cause: options.cause });
-    this.errorCode = errorCode;
-    this.transient = options.transient ?? false;
   }
 }

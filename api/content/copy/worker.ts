@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 
 import { FaultBackoff } from "../../domain/backoff.ts";
 import type { Condition } from "../../domain/conditions.ts";
+import { MediaError } from "../../outbound/download.ts";
 import { crashPoint } from "../../shared/crash-point.ts";
 import { FairShares, type ShareLimits } from "../../shared/fair-shares.ts";
 import { logParked } from "../../shared/isolate.ts";
@@ -29,7 +30,6 @@ import { hostContent } from "../../store/media/media.ts";
 import { BlockStoreUnavailable, isStorageFault, storageFaultKey } from "../block-store.ts";
 import { type CopiedContent, copyContent, NotSettledYet } from "./copy-content.ts";
 import type { CopyDeps } from "./copy-media.ts";
-import { MediaError } from "./verified-blocks.ts";
 
 interface MediaWorkerDeps extends CopyDeps {
   database: Database;

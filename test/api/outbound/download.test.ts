@@ -5,7 +5,7 @@ import { brotliCompressSync, constants, createZstdCompress, deflateSync, gzipSyn
 import { expect } from "chai";
 
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
-import { download, DownloadError } from "../../../api/outbound/download.ts";
+import { download, MediaError } from "../../../api/outbound/download.ts";
 import { type Listening, listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 import { collect } from "../../support/collect.ts";
 
@@ -52,9 +52,9 @@ describe("download", () => {
       () => "no error",
       (thrown: unknown) => thrown,
     );
-    if (!(error instanceof DownloadError)) return String(error);
+    if (!(error instanceof MediaError)) return String(error);
     expect(error.message).to.not.contain("127.0.0.1");
-    return error.transient ? `${error.problem}, for now` : error.problem;
+    return error.transient ? `${error.errorCode}, for now` : error.errorCode;
   };
   const redirect =
     (to: string): Handler =>
@@ -82,7 +82,7 @@ describe("download", () => {
       expect((await serve((response) => response.writeHead(200, header).end(pack("cat")))).toString()).to.equal("cat");
       const bomb = pack(Buffer.alloc(50 * LIMIT));
       expect(bomb.length).to.be.lessThan(LIMIT / 5);
-      expect(await problem(serve((response) => response.writeHead(200, header).end(bomb)))).to.equal("too_large");
+      expect(await problem(serve((response) => response.writeHead(200, header).end(bomb)))).to.equal("media_too_large");
     });
   }
 
@@ -104,7 +104,9 @@ describe("download", () => {
     for (const windowLog of [24, 27]) {
       it(`refuses a window of 2^${windowLog.toString()} bytes`, async () => {
         const body = await frame(windowLog);
-        expect(await problem(serve((response) => response.writeHead(200, header).end(body)))).to.equal("unavailable");
+        expect(await problem(serve((response) => response.writeHead(200, header).end(body)))).to.equal(
+          "media_unavailable",
+        );
       });
     }
   });
@@ -113,7 +115,7 @@ describe("download", () => {
     const member = gzipSync("");
     const empty = Buffer.concat(Array<Buffer>((2 * LIMIT) / member.length).fill(member));
     const header = { "content-encoding": "gzip" };
-    expect(await problem(serve((response) => response.writeHead(200, header).end(empty)))).to.equal("too_large");
+    expect(await problem(serve((response) => response.writeHead(200, header).end(empty)))).to.equal("media_too_large");
   });
 
   it("refuses unknown content codings, and bytes that do not match the declared coding", async () => {
@@ -125,7 +127,7 @@ describe("download", () => {
       ["gzip", gzipSync("truncated").subarray(0, 15)],
     ] as const) {
       const work = serve((response) => response.writeHead(200, { "content-encoding": coding }).end(body));
-      expect(await problem(work), coding).to.equal("unavailable");
+      expect(await problem(work), coding).to.equal("media_unavailable");
     }
   });
 
@@ -134,8 +136,8 @@ describe("download", () => {
       for (let hop = 1; hop <= 6; hop++) handlers[`/${hop.toString()}`] = redirect(`/${(hop - 1).toString()}`);
       handlers["/0"] = (response) => response.end("end");
       expect((await get(`${base}/5`)).toString()).to.equal("end");
-      expect(await problem(get(`${base}/6`))).to.equal("unavailable");
-      expect(await problem(serve(redirect("data:text/plain,x")))).to.equal("blocked");
+      expect(await problem(get(`${base}/6`))).to.equal("media_unavailable");
+      expect(await problem(serve(redirect("data:text/plain,x")))).to.equal("media_blocked");
     });
   });
 
@@ -144,7 +146,7 @@ describe("download", () => {
       handlers[`/${hop.toString()}`] = (response) =>
         void setTimeout(() => response.writeHead(302, { location: `/${(hop + 1).toString()}` }).end(), 200);
     }
-    expect(await problem(get(`${base}/0`, 400))).to.equal("unavailable");
+    expect(await problem(get(`${base}/0`, 400))).to.equal("media_unavailable");
     expect(seen.length).to.be.lessThan(5);
   });
 
@@ -156,11 +158,11 @@ describe("download", () => {
 
   it("distinguishes transient failures from permanent ones", async () => {
     for (const [status, outcome] of [
-      [404, "unavailable"],
-      [401, "unavailable"],
-      [206, "unavailable"],
-      [429, "unavailable, for now"],
-      [503, "unavailable, for now"],
+      [404, "media_unavailable"],
+      [401, "media_unavailable"],
+      [206, "media_unavailable"],
+      [429, "media_unavailable, for now"],
+      [503, "media_unavailable, for now"],
     ] as const) {
       expect(await problem(serve((response) => response.writeHead(status).end())), status.toString()).to.equal(outcome);
     }
@@ -169,7 +171,7 @@ describe("download", () => {
       (response: ServerResponse) =>
         response.writeHead(200, { "content-length": "100" }).write("short", () => response.destroy()),
     ])
-      expect(await problem(serve(hostile))).to.equal("unavailable, for now");
-    expect(await problem(get("http://"))).to.equal("unavailable");
+      expect(await problem(serve(hostile))).to.equal("media_unavailable, for now");
+    expect(await problem(get("http://"))).to.equal("media_unavailable");
   });
 });

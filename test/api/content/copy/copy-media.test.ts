@@ -9,7 +9,7 @@ import { BlockFiles, DiskReserve } from "../../../../api/content/block-files.ts"
 import { parseCid } from "../../../../api/content/cids.ts";
 import { importContent } from "../../../../api/content/content.ts";
 import { type CopyDeps, copyMedia } from "../../../../api/content/copy/copy-media.ts";
-import { MediaError } from "../../../../api/content/copy/verified-blocks.ts";
+import { MediaError } from "../../../../api/outbound/download.ts";
 import type { MediaUse } from "../../../../client/rules/media.ts";
 import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
 import { collect } from "../../../support/collect.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { readDataUrl } from "../../../../api/content/copy/data-url.ts";
+import { readDataUrl } from "../../../../api/content/copy/copy-media.ts";
 
 describe("readDataUrl", () => {
   it("decodes what browsers decode", () => {

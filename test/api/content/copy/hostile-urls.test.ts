@@ -6,7 +6,7 @@ import { expect } from "chai";
 
 import { BlockFiles } from "../../../../api/content/block-files.ts";
 import { type CopyDeps, copyMedia } from "../../../../api/content/copy/copy-media.ts";
-import { MediaError } from "../../../../api/content/copy/verified-blocks.ts";
+import { MediaError } from "../../../../api/outbound/download.ts";
 import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 

@@ -10,7 +10,7 @@ import { sha256 } from "multiformats/hashes/sha2";
 
 import { BlockFiles } from "../../../../../api/content/block-files.ts";
 import { type CopyDeps, copyMedia } from "../../../../../api/content/copy/copy-media.ts";
-import { MediaError } from "../../../../../api/content/copy/verified-blocks.ts";
+import { MediaError } from "../../../../../api/outbound/download.ts";
 import { createOutboundAgent } from "../../../../../api/outbound/agent.ts";
 import { collect } from "../../../../support/collect.ts";
 import { TrustlessGateway } from "../../../../support/trustless-gateway.ts";
