@@ -5,8 +5,7 @@ import type { NodeVote } from "../chain/node-choice.ts";
 import type { Database } from "../store/db/database.ts";
 import { agreedBlock, firstUnsettled, isAnythingUndecided, storedBlock } from "../store/ledger/blocks.ts";
 import type { IndexedContracts } from "../store/ledger/indexed-contracts.ts";
-import type { ReadBlocks } from "./read-ahead.ts";
-import { readDigests } from "./read-range.ts";
+import { type ChainRange, readDigests } from "./read-range.ts";
 import { isSameSet, type LogQuestion, type LogSet, UnprovenLogs } from "./unproven-logs.ts";
 
 interface AgreementDeps {
@@ -46,7 +45,7 @@ interface Side {
  * `agreed`: the block is final. `waits`: nobody has decided yet. `contradicted`: most nodes say something else. `unknown`: nobody
  * knows which logs an earlier process read of the blocks that are not final, so they must be read again.
  */
-type Verdict = { kind: "agreed" | "waits" | "unknown" } | Contradicted;
+type Verdict = { kind: "agreed" } | { kind: "waits" } | { kind: "unknown" } | Contradicted;
 
 export interface Contradicted {
   kind: "contradicted";
@@ -98,7 +97,7 @@ export class Agreement {
   }
 
   /** Blocks were stored. */
-  stored(blocks: ReadBlocks): void {
+  stored(blocks: ChainRange): void {
     this.#unproven.add(blocks, this.#byTwo);
   }
 
@@ -151,10 +150,10 @@ export class Agreement {
   }
 
   /** Compares blocks that were read and are not stored yet. */
-  async ofRead(blocks: ReadBlocks, final: number): Promise<Verdict> {
+  async ofRead(blocks: ChainRange, final: number): Promise<Verdict> {
     if (this.#deps.client.nodes.count === 1) return AGREED;
     const last = Math.min(final, blocks.to);
-    const block = blocks.read.headers.get(last);
+    const block = blocks.headers.get(last);
     if (block === undefined) throw new Error(`the header of block ${last.toString()} was not kept`);
     return this.#compare(last, block.hash, blocks);
   }
@@ -194,7 +193,7 @@ export class Agreement {
     return (to > agreed || to > this.#byTwo) && isAnythingUndecided(this.#deps.database.read);
   }
 
-  async #compare(block: number, hash: string, read: ReadBlocks | null = null): Promise<Verdict> {
+  async #compare(block: number, hash: string, read: ChainRange | null = null): Promise<Verdict> {
     const { nodes } = this.#deps.client;
     const indexed = await this.#deps.indexed();
     const question = this.#unproven.question(block, indexed.foreignVersion, read);

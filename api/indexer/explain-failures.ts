@@ -14,15 +14,8 @@ export interface FailedItem extends FailedCall {
   appId: string;
 }
 
-export interface FailureDeps {
-  nodes: Pick<NodeChoice, "second">;
-  transactions: ChainClient["transactions"];
-  /**
-   * Why calls failed, from the state before their block. Undefined: not answered in time. Null: nobody reads the outcomes, and they
-   * are not explained.
-   */
-  causesAt: ((calls: readonly FailedItem[], parentHash: string) => Promise<(Cause | undefined)[]>) | null;
-}
+/** Why calls failed, from the state before their block. Undefined: not answered in time. */
+export type FindCauses = (calls: readonly FailedItem[], parentHash: string) => Promise<(Cause | undefined)[]>;
 
 type Batches = BlockRange["batches"];
 
@@ -30,25 +23,29 @@ type Batches = BlockRange["batches"];
  * Says of calls that failed without a reason whether they ran out of gas or their receiver refused the token. Another node must say
  * so, too. What no node tells stays what the relay says: the call reverted.
  */
-export async function explainFailures(deps: FailureDeps, read: ChainRange, batches: Batches): Promise<Batches> {
-  const { causesAt, nodes, transactions } = deps;
+export async function explainFailures(
+  client: { nodes: Pick<NodeChoice, "second">; transactions: ChainClient["transactions"] },
+  causesAt: FindCauses,
+  range: ChainRange,
+  batches: Batches,
+): Promise<Batches> {
   const silent = new Set(
-    read.relay.flatMap((event) => (event.kind === "call-failed" && saysNothing(event.reason) ? [event.number] : [])),
+    range.relay.flatMap((event) => (event.kind === "call-failed" && saysNothing(event.reason) ? [event.number] : [])),
   );
   const concerned = batches.filter((batch) => failedAmong(batch, silent).length > 0);
-  if (causesAt === null || concerned.length === 0) return batches;
+  if (concerned.length === 0) return batches;
   const explained = new Map<StoredRequest, CallFailure>();
-  const sent = await transactions(concerned.map(({ transactionHash }) => transactionHash));
+  const sent = await client.transactions(concerned.map(({ transactionHash }) => transactionHash));
   for (const [index, batch] of concerned.entries()) {
     const transaction = sent[index];
-    const parentHash = read.headers.get(batch.blockNumber)?.parentHash;
+    const parentHash = range.headers.get(batch.blockNumber)?.parentHash;
     const calls = transaction == null ? null : decodeExecute(transaction.data);
     if (calls === null || parentHash === undefined) continue;
     const items = itemsOf(batch, calls, silent);
     const causes = await causesAt(items, parentHash);
     const claims = items.flatMap((item, at) => (causes[at] == null ? [] : [{ item, cause: causes[at] }]));
     const claimed = claims.map(({ item }) => item);
-    const again = claims.length === 0 ? null : await nodes.second(() => causesAt(claimed, parentHash));
+    const again = claims.length === 0 ? null : await client.nodes.second(() => causesAt(claimed, parentHash));
     for (const [at, { item, cause }] of claims.entries()) {
       if (again === null || isSame(cause, again[at])) explained.set(item.request, failureBy(cause, item));
     }

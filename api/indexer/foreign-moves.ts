@@ -12,6 +12,9 @@ const MOST_OF_CONTRACT = 50;
 /** Most balances of all contracts together that are read with the newest blocks. */
 const MOST_READS = 200;
 
+/** Reads balances at the end of a block, by its number or hash. */
+type ReadBalances = (queries: HoldingQuery[], block: number | string) => Promise<Held[]>;
+
 /** How the reads of foreign contracts went, for noticing those that keep failing. */
 export interface ForeignReads {
   answered: string[];
@@ -38,10 +41,11 @@ export function movesOfWallets(logs: readonly RawLog[], wallets: ReadonlyMap<str
 /**
  * The balances that a range's moves in foreign contracts have changed, each read from the contract itself, because its events
  * may be wrong. What cannot be read now is `null`, and is read in the background: a contract never holds up the range.
- * @param read null: nothing is read now.
+ * @param block null: nothing is read now.
  */
 export async function readTouched(
-  read: ((queries: HoldingQuery[]) => Promise<Held[]>) | null,
+  read: ReadBalances,
+  block: number | null,
   indexed: IndexedContracts,
   moves: BlockRange["moves"],
 ): Promise<{ holdings: BlockRange["foreignHoldings"]; reads: ForeignReads }> {
@@ -53,8 +57,8 @@ export async function readTouched(
       touched.set(holdingKey({ contract, tokenId, owner }), { contract, type, tokenId, owner });
   }
   const queries = [...touched.values()];
-  const now = read === null ? [] : firstOf(queries, indexed);
-  const held = read === null || now.length === 0 ? [] : await read(now);
+  const now = block === null ? [] : firstOf(queries, indexed);
+  const held = block === null || now.length === 0 ? [] : await read(now, block);
   const answers = new Map(now.map((query, index) => [query, held[index]]));
   return {
     holdings: queries.map((query) => {
@@ -106,10 +110,7 @@ export interface RanCommand {
  * @param commands without an event. @param read balances at the end of a block, by its hash.
  * @returns the ids of the requests that moved nothing.
  */
-export async function unmovedAmong(
-  commands: readonly RanCommand[],
-  read: (queries: HoldingQuery[], blockHash: string) => Promise<Held[]>,
-): Promise<Set<string>> {
+export async function unmovedAmong(commands: readonly RanCommand[], read: ReadBalances): Promise<Set<string>> {
   const unmoved = new Set<string>();
   // Two commands for one token in one block may cancel each other out.
   const tokenOf = ({ command, block }: RanCommand) => `${block.after}/${tokenKey(command)}`;

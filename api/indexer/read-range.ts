@@ -31,10 +31,24 @@ const BY_HASH = 64;
 /** The contracts whose logs are read. */
 export type IndexedAddresses = Record<keyof Pick<IndexedContracts, "collections" | "foreign">, LogRequest["addresses"]>;
 
-/** The decoded logs of a range of blocks, in order. */
-export interface ChainRange {
+/** Which blocks are read. */
+export interface RangeToRead {
+  from: number;
+  to: number;
+  /** The newest block when the reading began. A block that was not deep enough then may have been replaced since. */
+  head: number;
+  /** The first block whose header is kept. */
+  remember: number;
+  /** The contracts whose logs are read. */
+  indexed: IndexedContracts;
+  /** The block at `from` if it was read already. */
+  first: Block | null;
+}
+
+/** A range of blocks as a node gave it: its logs decoded, in order. */
+export interface ChainRange extends Omit<RangeToRead, "first"> {
   /** Headers of the first and the last block, of blocks with logs, and of all blocks that a reorg may still replace. */
-  headers: Map<number, Block>;
+  headers: ReadonlyMap<number, Block>;
   relay: RelayEvent[];
   /** Collections created in the range. */
   created: { transactionHash: string; number: bigint; collection: string; factory: Factory }[];
@@ -44,7 +58,7 @@ export interface ChainRange {
   /** Transfer logs of foreign contracts, undecoded: most of them concern no wallet of the service. In order. */
   foreign: RawLog[];
   /** Foreign contracts whose logs were not read, because there are too many. */
-  flooding: Set<string>;
+  flooding: ReadonlySet<string>;
   /** What other nodes must say about the logs of these blocks. Null: receipts prove them, or there is no other node. */
   unproven: LogsAt | null;
 }
@@ -52,21 +66,18 @@ export interface ChainRange {
 /**
  * Reads one range. Every log is checked against the header of its block. So a reorg between two answers, or a node that mixes
  * two chains, gives an error and no mixed data.
- * @param range `head` is the newest block, `remember` the first block whose header is kept, `first` the block at `from` if
- *   it was read already.
  * @param receipts compares the logs with the receipts of their blocks; null: nothing does.
  * @throws ChainUnavailable, RangeTooLarge: read a smaller range.
  */
 export async function readRange(
   client: ChainClient,
   contracts: ContractAddresses,
-  indexed: IndexedAddresses,
-  range: { from: number; to: number; head: number; remember: number; first: Block | null },
+  { first, ...range }: RangeToRead,
   receipts: Pick<ReceiptCheck, "check"> | null = null,
 ): Promise<ChainRange> {
-  const recent = await readRecent(client, range);
+  const recent = await readRecent(client, range, first);
   const read = (request: LogRequest) => logsOf(client, request, range, recent);
-  const { own, created, fresh, tokens, foreign, flooding } = await readLogs(client, contracts, indexed, read);
+  const { own, created, fresh, tokens, foreign, flooding } = await readLogs(client, contracts, range.indexed, read);
   const logs = [...own, ...tokens, ...foreign];
   const headers = await readHeaders(client, logs, range, recent);
   for (const log of logs) {
@@ -76,10 +87,11 @@ export async function readRange(
       );
     }
   }
-  const isProven = await receipts?.check({ ...range, headers, logs, contracts, indexed, fresh, flooding });
+  const isProven = await receipts?.check({ ...range, headers, logs, contracts, fresh, flooding });
   // Not all at once: the thread may have its turn at writing meanwhile.
   const moves = (await mapInSlices(tokens, decodeMoves)).flat();
   return {
+    ...range,
     headers,
     relay: own
       .filter((log) => log.address === contracts.relay)
@@ -235,12 +247,12 @@ async function logsOf(
 /** Headers of the blocks of the range that are near the head. */
 async function readRecent(
   client: ChainClient,
-  range: { from: number; to: number; head: number; first: Block | null },
+  range: { from: number; to: number; head: number },
+  first: Block | null,
 ): Promise<Map<number, Block>> {
   const lowest = Math.max(range.from, range.head - BY_HASH + 1);
   const numbers = Array.from({ length: Math.max(0, range.to - lowest + 1) }, (_, index) => lowest + index);
   const headers = new Map<number, Block>();
-  const { first } = range;
   if (first !== null && first.number === numbers[0]) headers.set(first.number, first);
   await addHeaders(
     client,

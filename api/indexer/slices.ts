@@ -1,5 +1,6 @@
 import { moveCountOf } from "../chain/codec/decode.ts";
 import type { Engine } from "../store/db/sql.ts";
+import type { IndexedContracts } from "../store/ledger/indexed-contracts.ts";
 import type { ChainRange } from "./read-range.ts";
 
 /**
@@ -38,12 +39,11 @@ export class SliceSize {
 }
 
 /** Consecutive blocks that were read: what one commit stores. */
-export interface Slice {
-  from: number;
-  to: number;
+export interface Slice extends ChainRange {
   /** Moves and other events. A log that is not decoded yet counts as its moves. */
-  moves: number;
-  read: ChainRange;
+  size: number;
+  /** The blocks after it, which are still to be stored; null: there are none. */
+  rest: ChainRange | null;
 }
 
 type Ordered = Pick<ChainRange, "relay" | "moves" | "changes" | "foreign">;
@@ -51,30 +51,36 @@ type Places = Record<keyof Ordered, number>;
 const NAMES = ["relay", "moves", "changes", "foreign"] as const;
 
 /**
- * Cuts off the first blocks, which have at most `most` moves and other events together, or one block that has more.
- * @returns the rest too; null when there is none. It begins with a block that has logs, so the header of that block is known.
+ * Cuts off the first blocks, which have at most `most` moves and other events together, or one block that has more. The rest
+ * begins with a block that has logs, so the header of that block is known.
  */
-export function cut({ read, from, to }: Omit<Slice, "moves">, most: number): [Slice, Omit<Slice, "moves"> | null] {
+export function cut(range: ChainRange, most: number): Slice {
   let end: Places = { relay: 0, moves: 0, changes: 0, foreign: 0 };
-  let moves = 0;
-  let next = firstBlock(read, end);
+  let size = 0;
+  let next = firstBlock(range, end);
   while (next < Infinity) {
-    const after = endOfBlock(read, next, end);
-    const further = sizeBetween(read, end, after);
-    if (moves > 0 && moves + further > most) break;
-    [end, moves] = [after, moves + further];
-    next = firstBlock(read, end);
+    const after = endOfBlock(range, next, end);
+    const further = sizeBetween(range, end, after);
+    if (size > 0 && size + further > most) break;
+    [end, size] = [after, size + further];
+    next = firstBlock(range, end);
   }
-  if (next === Infinity) return [{ from, to, moves, read }, null];
-  return [
-    { from, to: next - 1, moves, read: { ...read, ...part(read, null, end), headers: within(read, from, next - 1) } },
-    {
-      from: next,
-      to,
-      // Contracts that flood are noted with the first blocks.
-      read: { ...read, ...part(read, end, null), headers: within(read, next, to), flooding: new Set() },
-    },
-  ];
+  if (next === Infinity) return { ...range, size, rest: null };
+  const { from, to } = range;
+  const first = { to: next - 1, ...part(range, null, end), headers: within(range, from, next - 1) };
+  // Contracts that flood are noted with the first blocks.
+  const later = {
+    from: next,
+    ...part(range, end, null),
+    headers: within(range, next, to),
+    flooding: new Set<string>(),
+  };
+  return { ...range, ...first, size, rest: { ...range, ...later } };
+}
+
+/** What comes after a slice. It may have logs of a collection that the slice has created. */
+export function restOf({ rest }: Slice, collections: IndexedContracts["collections"]): ChainRange | null {
+  return rest && { ...rest, indexed: { ...rest.indexed, collections } };
 }
 
 /** The first block that has logs from these places on. */

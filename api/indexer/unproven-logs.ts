@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { MOVE_TOPICS } from "../chain/codec/decode.ts";
 import type { RawLog } from "../chain/query-logs.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
-import type { ReadBlocks } from "./read-ahead.ts";
+import type { ChainRange } from "./read-range.ts";
 
 /** Blocks whose logs are kept at most. */
 const MOST_KEPT = 50_000;
@@ -34,7 +34,7 @@ export class UnprovenLogs {
   readonly #blocks = new Map<number, LogSet & { version: number }>();
 
   /** Blocks that were stored. @param above those up to this one need no comparison. */
-  add(blocks: ReadBlocks, above: number): void {
+  add(blocks: ChainRange, above: number): void {
     for (const [block, logs] of unprovenOf(blocks)) if (block > above) this.#blocks.set(block, logs);
     for (const oldest of this.#blocks.keys()) {
       if (this.#blocks.size <= MOST_KEPT) return;
@@ -51,7 +51,7 @@ export class UnprovenLogs {
    * What to ask about the logs up to a block. Null: receipts prove them all.
    * @param version of the followed contracts now. @param read blocks that are not stored yet; null: none.
    */
-  question(to: number, version: number, read: ReadBlocks | null): LogQuestion | null {
+  question(to: number, version: number, read: ChainRange | null): LogQuestion | null {
     const known = [...this.#blocks, ...(read === null ? [] : unprovenOf(read))];
     const blocks = new Map(known.filter(([block]) => block <= to));
     const [from] = blocks.keys();
@@ -66,8 +66,7 @@ export class UnprovenLogs {
   }
 }
 
-function unprovenOf({ from, to, read, indexed }: ReadBlocks): [number, LogSet & { version: number }][] {
-  const { unproven } = read;
+function unprovenOf({ from, to, unproven, indexed }: ChainRange): [number, LogSet & { version: number }][] {
   if (unproven === null) return [];
   return Array.from({ length: to - from + 1 }, (_, index) => [
     from + index,

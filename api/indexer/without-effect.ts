@@ -3,7 +3,6 @@ import type { Logger } from "pino";
 import type { ChainClient } from "../chain/client.ts";
 import { failureOf } from "../chain/codec/decode.ts";
 import { isEmpty, type Receipt } from "../chain/transaction.ts";
-import type { ContractAddresses } from "../chain/contracts.ts";
 import { RpcError } from "../chain/errors.ts";
 import { readConsumed } from "../chain/reads.ts";
 import { NO_COST } from "../domain/cost-shares.ts";
@@ -16,8 +15,8 @@ import { closeBatch, type RefusedBatch } from "../store/sending/close-batch.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
 import { finalChanges } from "../store/requests/requests.ts";
-import type { Metrics } from "../shared/metrics.ts";
 import { readLane } from "../store/sending/lanes.ts";
+import type { IndexerContext } from "./context.ts";
 import { costOf, differInCost } from "./costs.ts";
 
 /** Milliseconds between two warnings about a batch. */
@@ -26,27 +25,14 @@ const WARN_EVERY = 60_000;
 /** Batches about which a warning was logged in the last minute, by their ids: when (monotonic clock). */
 export type Warned = Map<number, number>;
 
-interface CloseDeps {
-  database: Database;
-  client: ChainClient;
-  contracts: ContractAddresses;
-  logger: Logger;
-  metrics: Pick<Metrics, "requests">;
-  /** Notified when an event is to be delivered. */
-  signals: { deliveries: { notify(): void } };
-  now: () => number;
-  /** Kept from one step to the next. */
-  warned: Warned;
-}
-
 /**
  * Closes batches that ran no call. A transaction that reverts as a whole, or is empty, leaves no log. If a final block has
  * used the nonce of a batch that is still open after its logs were read, the batch did nothing. Its requests go into
  * another batch, under the same numbers.
- * @param final the newest final block. Its logs are stored.
+ * @param warned is kept from one step to the next. @param final the newest final block. Its logs are stored.
  */
-export async function closeBatchesWithoutEffect(deps: CloseDeps, final: number): Promise<void> {
-  const { database, client, logger, metrics, signals, now } = deps;
+export async function closeBatchesWithoutEffect(context: IndexerContext, warned: Warned, final: number): Promise<void> {
+  const { database, client, logger, metrics, signals, now } = context;
   const open = await openBatches(database.read);
   for (const index of new Set(open.map((batch) => batch.lane))) {
     const lane = await readLane(database.read, index);
@@ -64,7 +50,7 @@ export async function closeBatchesWithoutEffect(deps: CloseDeps, final: number):
         // Of several nodes, one alone ends no request.
         const failsAlone = again === null && client.nodes.count > 1 && refused !== null && "failure" in refused;
         if (failsAlone || contradicts(again, found)) {
-          warnOfContradiction(deps, fields);
+          warnOfContradiction(logger, warned, fields);
           continue;
         }
         report(logger, fields, found, refused);
@@ -77,7 +63,7 @@ export async function closeBatchesWithoutEffect(deps: CloseDeps, final: number):
         if (failed.length === 0) continue;
         metrics.requests(finalChanges(failed, now()));
         signals.deliveries.notify();
-      } else if (await ranNowhere(deps, lane.address, batch, final)) {
+      } else if (await ranNowhere(context, lane.address, batch, final)) {
         // Another transaction used the nonce, so no attempt of the batch has run or can run. If it was a batch of a lane that
         // the database does not know, that batch may have run the same requests: `reconcile` decides about them.
         if ((await readMeta(database.read, "unknown_transaction")) !== null) continue;
@@ -93,7 +79,7 @@ export async function closeBatchesWithoutEffect(deps: CloseDeps, final: number):
 }
 
 /** Each step finds it again, so it is logged once a minute. */
-function warnOfContradiction({ logger, warned }: CloseDeps, fields: { batch: number }): void {
+function warnOfContradiction(logger: Logger, warned: Warned, fields: { batch: number }): void {
   const now = performance.now();
   for (const [batch, at] of warned) if (now - at >= WARN_EVERY) warned.delete(batch);
   if (warned.has(fields.batch)) return;
@@ -166,13 +152,19 @@ function contradicts(again: { found: WithoutEffect | null } | null, { receipt, e
 }
 
 /** Whether no attempt of the batch can have run. Another node, if there is one, must say so, too. */
-async function ranNowhere(deps: CloseDeps, address: string, batch: OpenBatch, final: number): Promise<boolean> {
-  const look = async () => (await isUsed(deps, address, batch.nonce, final)) && (await untouched(deps, batch, final));
-  return (await look()) && (await deps.client.nodes.second(look)) !== false;
+async function ranNowhere(context: IndexerContext, address: string, batch: OpenBatch, final: number): Promise<boolean> {
+  const look = async () =>
+    (await isUsed(context, address, batch.nonce, final)) && (await untouched(context, batch, final));
+  return (await look()) && (await context.client.nodes.second(look)) !== false;
 }
 
 /** Whether the nonce was used at the end of a block. False if the node no longer has the state of that block. */
-async function isUsed({ client, logger }: CloseDeps, address: string, nonce: number, at: number): Promise<boolean> {
+async function isUsed(
+  { client, logger }: IndexerContext,
+  address: string,
+  nonce: number,
+  at: number,
+): Promise<boolean> {
   try {
     const [used = 0] = await client.nonces([address], at);
     return nonce < used;
@@ -187,7 +179,11 @@ async function isUsed({ client, logger }: CloseDeps, address: string, nonce: num
  * Whether the relay has consumed none of the numbers that still wait for this batch. A missing receipt proves nothing, so
  * this reads the state of a block in which the nonce is used.
  */
-async function untouched({ database, client, contracts }: CloseDeps, batch: OpenBatch, at: number): Promise<boolean> {
+async function untouched(
+  { database, client, contracts }: IndexerContext,
+  batch: OpenBatch,
+  at: number,
+): Promise<boolean> {
   const waiting = (await batchRequests(database.read, batch.id)).filter(
     ({ status, outcome }) => !isFinal(status) && outcome === null,
   );

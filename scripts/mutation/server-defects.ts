@@ -126,9 +126,9 @@ export const SERVER_DEFECTS: readonly Defect[] = [
     name: "failed-commit-skipped",
     promise: "The indexer stops at blocks that it cannot store, and never goes on without them.",
     file: "api/indexer/indexer.ts",
-    find: "if (this.#deps.client.nodes.count === 1 || error instanceof ChainUnavailable) throw error;",
+    find: "if (this.#context.client.nodes.count === 1 || error instanceof ChainUnavailable) throw error;",
     replace:
-      'await this.#deps.database.write((trx) => writeMeta(trx, "checkpoint", range.to.toString()));\n      return true;',
+      'await this.#context.database.write((trx) => replaceMeta(trx, "checkpoint", (range.from - 1).toString(), range.to.toString()));\n    return true;',
     tests: ["test/api/indexer/refused-block.test.ts"],
   },
   {

@@ -60,6 +60,7 @@ async function catchUp(deps: ReconcileDeps): Promise<void> {
     metrics: NO_METRICS,
     pollInterval: 0,
     lease: null,
+    receipts: null,
   });
   while (await indexer.step());
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import type { ChainClient } from "../../chain/client.ts";
 import { RangeTooLarge } from "../../chain/query-logs.ts";
-import { prepareRange } from "../../indexer/prepare-range.ts";
+import { attributeRange } from "../../indexer/attribute-range.ts";
 import { readRange } from "../../indexer/read-range.ts";
 import { makeFolder } from "../../shared/folder.ts";
 import { readMeta } from "../../store/db/meta.ts";
@@ -99,34 +99,16 @@ export class Replay {
   }
 
   async #extend(upTo: number): Promise<void> {
-    const { client, contracts, database, logger } = this.#deps;
+    const { client, contracts, database } = this.#deps;
     await this.#scratch.copyCollections(database.read);
     const indexed = await readEverIndexedContracts(database.read);
     const head = await client.headNumber();
     await inRanges(client, this.#block + 1, upTo, async (from, to) => {
       // The header of the last block tells the next process whether the chain is still the same.
-      const remember = to;
-      const read = await readRange(client, contracts, indexed, { from, to, head, remember, first: null });
-      const range = await prepareRange(
-        {
-          database,
-          contracts,
-          logger,
-          nodes: client.nodes,
-          transactions: (hashes) => client.transactions(hashes),
-          receipts: (hashes) => Promise.resolve(hashes.map(() => null)),
-          // The search for lost transactions came first.
-          ofLanes: () => Promise.resolve(null),
-          // Holdings of foreign contracts are compared separately.
-          holdings: null,
-          // Outcomes of requests are not compared.
-          holdingsAt: null,
-          causesAt: null,
-        },
-        indexed,
-        read,
-        { from, to, confirmed: 0, failuresUpTo: 0, remember },
-      );
+      const read = await readRange(client, contracts, { from, to, head, remember: to, indexed, first: null });
+      // Costs, reasons of failures and holdings of foreign contracts are not compared here, and the search for lost transactions
+      // came first.
+      const range = await attributeRange(this.#deps, read, { confirmed: 0, failuresUpTo: 0 });
       const stored = await this.#scratch.apply({ ...range, batches: [], cancelled: [], foreignHoldings: [] });
       if (!stored) throw new OperatorError(REORG);
       this.#block = to;

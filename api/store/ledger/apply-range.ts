@@ -8,7 +8,7 @@ import type { BlockRow } from "../db/schema.ts";
 import { lockCollections, rowSet, type Trx } from "../db/sql.ts";
 import { insertCollections } from "../listings/collections.ts";
 import type { HoldingKey } from "../../domain/token.ts";
-import { correctFinal, settleFinal } from "../requests/settle-final.ts";
+import { correctFinal, type FinalBlocks, settleFinal } from "../requests/settle-final.ts";
 import { costOfBatch, recordCosts } from "../requests/costs.ts";
 import { chargeAgain } from "../requests/gas-usage.ts";
 import { releaseReservations } from "../requests/reservations.ts";
@@ -24,7 +24,7 @@ import { type MintContent, TokenSet } from "./token-set.ts";
 import { followedAmong, markUncertain, removeMarks } from "./uncertain.ts";
 
 /** A range of blocks, read and attributed: everything that one database transaction stores. */
-export interface BlockRange {
+export interface BlockRange extends FinalBlocks {
   from: number;
   to: number;
   /** Hash of the block before the range. The range is refused if the stored block has another hash. */
@@ -55,10 +55,6 @@ export interface BlockRange {
   foreignHoldings: { contract: string; tokenId: string; owner: string; quantity: bigint | null }[];
   /** Senders and recipients of the movements that are wallets of the service. */
   wallets: Set<string>;
-  /** Newest block that is deep enough to be final. */
-  confirmed: number;
-  /** Failures in later blocks wait for a second node. */
-  failuresUpTo: number;
   /** Headers below this block are deleted. */
   forgetBlocksBefore: number;
 }
@@ -99,7 +95,10 @@ export async function applyRange(
   await applyEdits(trx, range.changes);
   if (remembers) await forgetEdits(trx, range.forgetBlocksBefore);
   await counters.flush(trx);
-  return confirm(trx, range, now);
+  const hasOutcomes = range.batches.length + range.cancelled.length > 0;
+  // No outcome is new, and no block has become final since the last commit.
+  if (!hasOutcomes && (await readMeta(trx, "confirmed_block")) === range.confirmed.toString()) return [];
+  return settleFinal(trx, range, now);
 }
 
 /** Whether the stored block before the range is its parent. */
@@ -140,15 +139,6 @@ async function markUnknown(
   if ((await readMeta(trx, "unknown_transaction")) !== null) return;
   await writeMeta(trx, "unknown_transaction", hash);
   await writeMeta(trx, "unknown_transaction_block", blockNumber.toString());
-}
-
-/** Settles what is deep enough. There is nothing to do if no block became final since the last commit and no outcome is new. */
-async function confirm(trx: Trx, range: BlockRange, now: number): Promise<DecidedRequest[]> {
-  const confirmed = range.confirmed.toString();
-  const hasOutcomes = range.batches.length + range.cancelled.length > 0;
-  if (!hasOutcomes && (await readMeta(trx, "confirmed_block")) === confirmed) return [];
-  await writeMeta(trx, "confirmed_block", confirmed);
-  return settleFinal(trx, { upTo: range.confirmed, failuresUpTo: range.failuresUpTo }, now);
 }
 
 /** Stores the outcomes of a batch's calls. A final request is corrected; the others settle once they are deep enough. */

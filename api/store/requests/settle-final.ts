@@ -3,8 +3,8 @@ import { sql } from "kysely";
 import { isDelegated } from "../../domain/command.ts";
 import { isFinal } from "../../domain/request.ts";
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
-import { readMeta, writeMeta } from "../db/meta.ts";
-import { lockLedger, textSet, type Trx } from "../db/sql.ts";
+import { writeMeta } from "../db/meta.ts";
+import { textSet, type Trx } from "../db/sql.ts";
 import { enqueueEvents } from "../outbox/events.ts";
 import { settle } from "./request-state.ts";
 import { type DecidedRequest, madeBy, toRequest } from "./requests.ts";
@@ -40,9 +40,11 @@ export async function correctFinal(
   await enqueueEvents(trx, [{ request: { ...current, ...moved }, type: "corrected", errorCode }], now);
 }
 
-/** Up to which blocks everything is final. Of several nodes, one alone decides about no failure: those of later blocks wait. */
-export interface Confirmed {
-  upTo: number;
+/** Which blocks are final. */
+export interface FinalBlocks {
+  /** The newest one. */
+  confirmed: number;
+  /** Failures in later blocks wait: of several nodes, one alone ends no request as failed. */
   failuresUpTo: number;
 }
 
@@ -50,17 +52,25 @@ export interface Confirmed {
 const SUCCEEDED = '{"ok":true%';
 
 /**
- * Finalises everything up to a block: settles requests, with their events, and lists new collections.
+ * Settles every request whose outcome is in a final block: its status, its event and the deliveries of that. Lists the collections
+ * that are final, too. The caller's transaction has locked the ledger.
  * @returns the requests that became final.
  */
-export async function settleFinal(trx: Trx, { upTo, failuresUpTo }: Confirmed, now: number): Promise<DecidedRequest[]> {
+export async function settleFinal(
+  trx: Trx,
+  { confirmed, failuresUpTo }: FinalBlocks,
+  now: number,
+): Promise<DecidedRequest[]> {
+  await writeMeta(trx, "confirmed_block", confirmed.toString());
   const due = await trx
     .selectFrom("requests")
     .selectAll()
     .where("outcome", "is not", null)
-    .where("block_number", "<=", upTo)
+    .where("block_number", "<=", confirmed)
     // Failures that wait may be many: they are not read each time.
-    .where((is) => is.or([is("block_number", "<=", Math.min(upTo, failuresUpTo)), is("outcome", "like", SUCCEEDED)]))
+    .where((is) =>
+      is.or([is("block_number", "<=", Math.min(confirmed, failuresUpTo)), is("outcome", "like", SUCCEEDED)]),
+    )
     .orderBy("block_number")
     .orderBy("seq")
     .execute();
@@ -75,7 +85,7 @@ export async function settleFinal(trx: Trx, { upTo, failuresUpTo }: Confirmed, n
     .updateTable("collections")
     .set({ listed: 1 })
     .where("listed", "=", sql.lit(0))
-    .where("block_number", "<=", upTo)
+    .where("block_number", "<=", confirmed)
     .returning(["address", "app_id"])
     .execute();
   const counters = new CounterDeltas();
@@ -97,20 +107,4 @@ function walletsThatRan(final: readonly DecidedRequest[]): string[] {
     outcome.ok && isDelegated(command) ? [command.from] : [],
   );
   return [...new Set(ran)];
-}
-
-/**
- * `settleFinal` without a new block: the nodes have agreed only now, or CONFIRMATIONS was lowered.
- * @returns the requests that became final. None when another process has moved the checkpoint; then nothing is changed.
- */
-export async function confirmUpTo(
-  trx: Trx,
-  checkpoint: number,
-  confirmed: Confirmed,
-  now: number,
-): Promise<DecidedRequest[]> {
-  await lockLedger(trx);
-  if ((await readMeta(trx, "checkpoint")) !== checkpoint.toString()) return [];
-  await writeMeta(trx, "confirmed_block", confirmed.upTo.toString());
-  return settleFinal(trx, confirmed, now);
 }

@@ -2,19 +2,12 @@ import { expect } from "chai";
 import { Transaction } from "ethers";
 
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
-import { requestsOfBatches } from "../../../api/indexer/prepare-range.ts";
+import { requestsOfBatches } from "../../../api/indexer/attribute-range.ts";
 import { Relay__factory } from "../../../types/ethers-contracts/factories/Relay__factory.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { addBatch, fillBasics } from "../store/retention/support.ts";
 
 const HASH = "hash-1-a";
-const CONTRACTS = {
-  relay: "",
-  factories: [{ storage: "compact", signedBurns: true, address: "" }],
-  delegate: "",
-  deployedAt: 0,
-} as const;
-
 /** The transaction of a batch that calls these numbers. */
 function transactionOf(...numbers: bigint[]): Transaction {
   const calls = numbers.map((number) => ({ number, target: `0x${"11".repeat(20)}`, data: "0x", gasLimit: 1 }));
@@ -43,8 +36,7 @@ describe("requestsOfBatches", () => {
       asked.push(...hashes);
       return Promise.resolve(hashes.map(() => shown));
     };
-    const deps = { database, contracts: CONTRACTS, transactions };
-    const requests = await requestsOfBatches(deps, new Map([[HASH, id]]));
+    const requests = await requestsOfBatches(database, { transactions }, new Map([[HASH, id]]));
     return { asked, ids: requests.get(HASH)?.map((one) => one.id) };
   }
   const pruneItems = () => database.write((trx) => trx.deleteFrom("batch_items").execute());

@@ -3,8 +3,7 @@ import { Transaction } from "ethers";
 
 import type { Cause } from "../../../api/chain/failed-calls.ts";
 import { encodeBatch } from "../../../api/chain/codec/encode.ts";
-import type { FailureDeps } from "../../../api/indexer/explain-failures.ts";
-import { explainFailures, type FailedItem } from "../../../api/indexer/explain-failures.ts";
+import { explainFailures, type FailedItem, type FindCauses } from "../../../api/indexer/explain-failures.ts";
 import type { ChainRange } from "../../../api/indexer/read-range.ts";
 import type { BlockRange } from "../../../api/store/ledger/apply-range.ts";
 import type { StoredRequest } from "../../../api/store/requests/requests.ts";
@@ -47,21 +46,21 @@ const SENT = Transaction.from({
 async function codesAfter(gas: number, ...causes: (Cause | undefined)[]) {
   const asked: [string, FailedItem[]][] = [];
   let node = 0;
-  const deps: FailureDeps = {
+  const client = {
     nodes: {
-      second: async (work) => {
+      second: async <T>(work: () => Promise<T>) => {
         node = 1;
         return causes.length > 1 ? work() : null;
       },
     },
-    transactions: (hashes) => Promise.resolve(hashes.map(() => SENT)),
-    causesAt: (calls, hash) => {
-      asked.push([hash, [...calls]]);
-      return Promise.resolve(calls.map(() => causes[node]));
-    },
+    transactions: (hashes: string[]) => Promise.resolve(hashes.map(() => SENT)),
+  };
+  const causesAt: FindCauses = (calls, hash) => {
+    asked.push([hash, [...calls]]);
+    return Promise.resolve(calls.map(() => causes[node]));
   };
   const { read, batches } = batchOf(gas);
-  const [explained] = await explainFailures(deps, read, batches);
+  const [explained] = await explainFailures(client, causesAt, read, batches);
   return {
     codes: explained?.outcomes.map(({ outcome }) => (outcome.ok ? null : outcome.errorCode)),
     asked: asked.map(([hash, calls]) => [
@@ -96,11 +95,4 @@ describe("explainFailures", () => {
       expect(codes).to.deep.equal([code, "execution_reverted", null]);
     });
   }
-
-  it("asks nothing when nobody reads the outcomes", async () => {
-    const { read, batches } = batchOf(LIMIT);
-    const unasked = () => Promise.reject(new Error("asked"));
-    const deps: FailureDeps = { nodes: { second: unasked }, transactions: unasked, causesAt: null };
-    expect(await explainFailures(deps, read, batches)).to.equal(batches);
-  });
 });

@@ -1,15 +1,12 @@
 import { AbiCoder, toBeHex, zeroPadValue } from "ethers";
 import { expect } from "chai";
-import pino from "pino";
 
-import { type Block, ChainClient } from "../../../api/chain/client.ts";
+import type { Block } from "../../../api/chain/client.ts";
 import { MOVE_TOPICS } from "../../../api/chain/codec/decode.ts";
 import type { RawLog } from "../../../api/chain/query-logs.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
 import type { TokenMove } from "../../../api/domain/token.ts";
-import type { ReadBlocks } from "../../../api/indexer/read-ahead.ts";
-import { BlockWriter } from "../../../api/indexer/store-blocks.ts";
-import { createSignals } from "../../../api/shared/signal.ts";
+import type { ChainRange } from "../../../api/indexer/read-range.ts";
+import { removeHiddenHistory } from "../../../api/indexer/store-blocks.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { MOST_DELETED, rollback, rollbackStep } from "../../../api/store/ledger/rollback.ts";
 import { hiddenFrom } from "../../../api/store/ledger/hidden-history.ts";
@@ -19,7 +16,8 @@ import type { TestDatabase } from "../../support/database.ts";
 import { contents, countedTotals } from "../support/contents.ts";
 import { addWalletRow, follow } from "../support/follow.ts";
 import { openLedger, useLedger } from "../support/ledger.ts";
-import { addCollection, APP, hashOf, randomAddress, randomContracts } from "../support/rows.ts";
+import { addCollection, APP, hashOf, randomAddress } from "../support/rows.ts";
+import { indexerContext, RangeWriter } from "./support/context.ts";
 
 class Crash extends Error {}
 
@@ -35,27 +33,15 @@ interface Options {
 function writerInto(
   database: TestDatabase,
   { size = 1_000, crashAfter = Infinity, limit = 100 }: Options,
-): BlockWriter {
-  const nothing = () => undefined;
+): RangeWriter {
   let commits = 0;
-  return new BlockWriter({
-    database,
-    client: new ChainClient(new Rpc("http://127.0.0.1:1")),
-    contracts: randomContracts(),
-    signals: createSignals(),
-    logger: pino({ level: "silent" }),
-    now: () => 1_000,
-    foreignCallGas: 1,
-    maxForeignMoves: limit,
-    metrics: { requests: nothing, batchGas: nothing },
-    sliceSize: {
-      value: size,
-      took: () => {
-        if (++commits === crashAfter) throw new Crash();
-      },
+  const sliceSize = {
+    value: size,
+    took: () => {
+      if (++commits === crashAfter) throw new Crash();
     },
-    largestHistory: 0,
-  });
+  };
+  return new RangeWriter(indexerContext(database, { maxForeignMoves: limit, sliceSize, largestHistory: 0 }));
 }
 
 type Move = Pick<TokenMove, "tokenId" | "from" | "to"> & { quantity?: string };
@@ -75,13 +61,15 @@ async function blockOf(
     foreign: RawLog[];
     fork: string;
   }>,
-): Promise<ReadBlocks> {
+): Promise<ChainRange> {
   const hash = hashOf(`${number.toString()}${fork}`);
   const header: Block = {
     ...{ number, hash, parentHash: hashOf((number - 1).toString()) },
     ...{ timestamp: number, gasLimit: 1n },
   };
-  const read = {
+  return {
+    ...{ from: number, to: number, head: number + 9, remember: 0 },
+    indexed: await readIndexedContracts(database.read),
     headers: new Map([[number, header]]),
     ...{ relay: [], created: [], changes: [], foreign, flooding: new Set<string>(), unproven: null },
     moves: moves.map((move, logIndex): TokenMove => {
@@ -89,8 +77,6 @@ async function blockOf(
       return { contract, quantity: "1", ...move, ...place };
     }),
   };
-  const indexed = await readIndexedContracts(database.read);
-  return { from: number, to: number, head: number + 9, remember: 0, read, indexed };
 }
 
 /** A collection, two wallets, and two blocks: the first creates ids, the second moves them in every way. */
@@ -235,7 +221,7 @@ describe("a block with more history than one commit stores", () => {
     await database.write((trx) => rollback(trx, 1));
     expect(await rollbackStep(database.read, 0, 1)).to.equal(0);
     expect(await listed(chain)).to.deep.equal(shown);
-    await writer.removeHidden();
+    await removeHiddenHistory(database);
     expect(await stored(database)).to.deep.equal(before);
     expect(await countedTotals(database)).to.deep.equal([]);
   });

@@ -20,6 +20,8 @@ function rangeOf(blocks: readonly number[]): ChainRange {
     return { ...token, blockNumber, logIndex, subIndex: 0, transactionHash: "t" };
   });
   return {
+    ...{ ...BLOCKS, head: BLOCKS.to, remember: 0 },
+    indexed: { collections: new Map(), foreign: new Map(), foreignVersion: 0 },
     headers,
     relay: [],
     created: [],
@@ -31,18 +33,18 @@ function rangeOf(blocks: readonly number[]): ChainRange {
   };
 }
 
-function slicesOf(read: ChainRange, most: number): Slice[] {
+function slicesOf(range: ChainRange, most: number): Slice[] {
   const slices: Slice[] = [];
-  for (let rest: Omit<Slice, "moves"> | null = { ...BLOCKS, read }; rest !== null;) {
-    const [slice, left] = cut(rest, most);
+  for (let rest: ChainRange | null = range; rest !== null;) {
+    const slice = cut(rest, most);
     slices.push(slice);
-    rest = left;
+    rest = slice.rest;
   }
   return slices;
 }
 
 function boundsOf(slices: readonly Slice[]): number[][] {
-  return slices.map(({ from, to, moves }) => [from, to, moves]);
+  return slices.map(({ from, to, size }) => [from, to, size]);
 }
 
 describe("cut", () => {
@@ -62,18 +64,18 @@ describe("cut", () => {
 
   it("gives each slice its own logs and headers, and each first block a header", () => {
     const slices = slicesOf(rangeOf([11, 12, 14, 14, 19]), 2);
-    for (const { from, to, read } of slices) {
-      expect(read.headers.has(from), from.toString()).to.equal(true);
-      for (const number of read.headers.keys()) expect(number).to.be.within(from, to);
-      for (const { blockNumber } of read.moves) expect(blockNumber).to.be.within(from, to);
+    for (const { from, to, headers, moves } of slices) {
+      expect(headers.has(from), from.toString()).to.equal(true);
+      for (const number of headers.keys()) expect(number).to.be.within(from, to);
+      for (const { blockNumber } of moves) expect(blockNumber).to.be.within(from, to);
     }
-    expect(slices.flatMap(({ read }) => read.moves.map(({ blockNumber }) => blockNumber))).to.deep.equal([
+    expect(slices.flatMap(({ moves }) => moves.map(({ blockNumber }) => blockNumber))).to.deep.equal([
       11, 12, 14, 14, 19,
     ]);
   });
 
   it("names contracts that flood in the first slice only", () => {
-    const named = slicesOf(rangeOf([11, 12, 14]), 1).map(({ read }) => read.flooding.size);
+    const named = slicesOf(rangeOf([11, 12, 14]), 1).map(({ flooding }) => flooding.size);
     expect(named).to.deep.equal([1, 0, 0]);
   });
 });

@@ -1,24 +1,21 @@
 import { expect } from "chai";
-import pino from "pino";
 
-import { type Block, ChainClient } from "../../../api/chain/client.ts";
+import type { Block } from "../../../api/chain/client.ts";
 import type { TokenMove } from "../../../api/domain/token.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
-import { BlockWriter } from "../../../api/indexer/store-blocks.ts";
-import type { ReadBlocks } from "../../../api/indexer/read-ahead.ts";
-import { createSignals } from "../../../api/shared/signal.ts";
+import type { ChainRange } from "../../../api/indexer/read-range.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { startAtBlock } from "../support/blocks.ts";
 import { follow } from "../support/follow.ts";
-import { addApp, APP, hashOf, randomAddress, randomContracts } from "../support/rows.ts";
+import { addApp, APP, hashOf, randomAddress } from "../support/rows.ts";
+import { indexerContext, RangeWriter } from "./support/context.ts";
 
 const LAST = 20;
 /** So many that the blocks are stored in several slices. */
 const MOVES_OF_BLOCK = 100;
 
 /** Blocks 1 to `LAST`, read while nothing was followed. */
-function blocksWithMoves(): ReadBlocks {
+function blocksWithMoves(): ChainRange {
   const numbers = Array.from({ length: LAST }, (_, index) => index + 1);
   const headers = new Map(
     numbers.map((number): [number, Block] => {
@@ -32,7 +29,9 @@ function blocksWithMoves(): ReadBlocks {
       return { ...token, blockNumber, logIndex, subIndex: 0, transactionHash: hashOf("t") };
     }),
   );
-  const read = {
+  const indexed = { collections: new Map(), foreign: new Map(), foreignVersion: 0 };
+  return {
+    ...{ from: 1, to: LAST, head: LAST, remember: 0, indexed },
     headers,
     relay: [],
     created: [],
@@ -42,8 +41,6 @@ function blocksWithMoves(): ReadBlocks {
     flooding: new Set<string>(),
     unproven: null,
   };
-  const indexed = { collections: new Map(), foreign: new Map(), foreignVersion: 0 };
-  return { from: 1, to: LAST, head: LAST, remember: 0, read, indexed };
 }
 
 describe("blocks that were read while apps began or ended to follow contracts", () => {
@@ -55,24 +52,10 @@ describe("blocks that were read while apps began or ended to follow contracts", 
   });
   afterEach(() => database.remove());
 
-  const rangeStore = () => {
-    const nothing = () => undefined;
-    return new BlockWriter({
-      database,
-      client: new ChainClient(new Rpc("http://127.0.0.1:1")),
-      contracts: randomContracts(),
-      signals: createSignals(),
-      logger: pino({ level: "silent" }),
-      now: () => 1_000,
-      foreignCallGas: 1,
-      maxForeignMoves: 10_000,
-      metrics: { requests: nothing, batchGas: nothing },
-    });
-  };
   const checkpoint = async () => Number(await readMeta(database.read, "checkpoint"));
 
   /** Stores the blocks as often as they must be read again. */
-  const readAgain = async (store: BlockWriter) => {
+  const readAgain = async (store: RangeWriter) => {
     for (let times = 0; times < 3; times++) {
       expect(await store.store(blocksWithMoves(), LAST)).to.equal(false);
       expect(await checkpoint()).to.equal(0);
@@ -84,7 +67,7 @@ describe("blocks that were read while apps began or ended to follow contracts", 
     const [early, late] = [await follow(database, { app: APP }), randomAddress()];
     await database.write((trx) => trx.updateTable("contract_follows").set({ followed_from: -5 }).execute());
     await follow(database, { app: APP, address: late });
-    const store = rangeStore();
+    const store = new RangeWriter(indexerContext(database, { maxForeignMoves: 10_000 }));
     await readAgain(store);
     expect(await store.store(blocksWithMoves(), LAST)).to.equal(true);
     const follows = await database.read.selectFrom("contract_follows").select(["address", "followed_from"]).execute();

@@ -18,7 +18,7 @@ function transferOf(requestId: string, tokenId: string, fields: Partial<Transfer
 
 /** Balances of the two ends, before and after block 0x9, by token. */
 function chain(balances: Record<string, { before: [Held, Held]; after: [Held, Held] }>) {
-  return (queries: HoldingQuery[], block: string) => {
+  return (queries: HoldingQuery[], block: number | string) => {
     expect(["0x8", "0x9"]).to.include(block);
     return Promise.resolve(
       queries.map(

@@ -7,7 +7,6 @@ import { Nodes } from "../../../api/chain/nodes.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { signTransaction } from "../../../api/chain/transaction.ts";
 import { closeBatchesWithoutEffect } from "../../../api/indexer/without-effect.ts";
-import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { insertAttempt, openBatches } from "../../../api/store/sending/batches.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
@@ -15,7 +14,8 @@ import { logLines } from "../../support/log-lines.ts";
 import { testKeys } from "../../support/test-keys.ts";
 import { apply, batchOf } from "../support/blocks.ts";
 import { openLedger } from "../support/ledger.ts";
-import { addCollection, addRequest, randomAddress, randomContracts, requestRow } from "../support/rows.ts";
+import { addCollection, addRequest, randomAddress, requestRow } from "../support/rows.ts";
+import { indexerContext } from "./support/context.ts";
 
 const FINAL = 5;
 
@@ -45,12 +45,7 @@ describe("closeBatchesWithoutEffect", () => {
     client = new ChainClient(new Rpc(node.url)),
     { logger = pino({ level: "silent" }), warned = new Map<number, number>() } = {},
   ) => {
-    const contracts = randomContracts();
-    const signals = { deliveries: { notify: () => undefined } };
-    return closeBatchesWithoutEffect(
-      { database, client, contracts, logger, metrics: NO_METRICS, signals, now: () => 1_000, warned },
-      FINAL,
-    );
+    return closeBatchesWithoutEffect(indexerContext(database, { client, logger }), warned, FINAL);
   };
   /** The node's answers: the lane's nonce is used now, and the arguments set the state at the final block. */
   function says({ receipt = null as object | null, usedThen = "0x1" as unknown, consumed = false }): void {

@@ -95,6 +95,7 @@ export class IndexedCopy {
       maxForeignMoves: DEFAULT_LIMITS.foreignLogs,
       metrics: { requests: nothing, batchGas: nothing, reorg: nothing },
       lease: null,
+      receipts: null,
       ...(manner.largestHistory === undefined ? {} : { largestHistory: manner.largestHistory }),
       sliceSize: {
         get value() {

@@ -48,9 +48,6 @@ const BANNED: Record<string, Banned> = {
     except: [
       "api/context/prepare-chain.ts",
       "api/context/service.ts",
-      "api/indexer/prepare-range.ts",
-      "api/indexer/store-blocks.ts",
-      "api/operate/reconcile/replay.ts",
       "api/relayer/lane.ts",
       "api/relayer/sender.ts",
       // The word of SQLite's library.

@@ -1,15 +1,15 @@
 import { id } from "ethers";
-import pino from "pino";
 
 import type { ChainClient } from "../../../../api/chain/client.ts";
 import type { ContractAddresses } from "../../../../api/chain/contracts.ts";
 import { Indexer } from "../../../../api/indexer/indexer.ts";
 import type { ReceiptCheck } from "../../../../api/indexer/receipt-check.ts";
 import type { LeaseTimes } from "../../../../api/shared/lease.ts";
-import { createSignals } from "../../../../api/shared/signal.ts";
+import { NO_METRICS } from "../../../../api/shared/metrics.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../../support/fake-rpc.ts";
 import { hashOf } from "../../support/rows.ts";
+import { indexerContext } from "./context.ts";
 
 const TRANSFER = id("Transfer(address,address,uint256)");
 
@@ -102,20 +102,14 @@ export function createIndexer(
   client: ChainClient,
   { contracts, confirmations, receipts, reorg, lease }: FakeIndexer,
 ): Indexer {
-  const nothing = () => undefined;
-  return new Indexer({
-    database,
-    client,
-    contracts,
-    signals: createSignals(),
-    logger: pino({ level: "silent" }),
-    confirmations,
-    pollInterval: 1_000,
-    now: () => 1_000,
-    foreignCallGas: 1,
-    maxForeignMoves: 1_000,
-    metrics: { requests: nothing, batchGas: nothing, reorg: reorg ?? nothing },
-    lease: lease ?? null,
-    receipts: receipts ?? null,
-  });
+  return new Indexer(
+    indexerContext(database, {
+      client,
+      contracts,
+      confirmations,
+      receipts: receipts ?? null,
+      lease: lease ?? null,
+      ...(reorg === undefined ? {} : { metrics: { ...NO_METRICS, reorg } }),
+    }),
+  );
 }

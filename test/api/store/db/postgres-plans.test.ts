@@ -221,7 +221,7 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
   });
 
   it("of the indexer scan no large table", async () => {
-    await expectNoScan(() => database.write((trx) => settleFinal(trx, { upTo: 5, failuresUpTo: 5 }, NOW)));
+    await expectNoScan(() => database.write((trx) => settleFinal(trx, { confirmed: 5, failuresUpTo: 5 }, NOW)));
   });
 });
 

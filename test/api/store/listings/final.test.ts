@@ -5,7 +5,7 @@ import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { listTokenHistory, listWalletHistory } from "../../../../api/store/listings/history.ts";
 import { listContents, listHolders } from "../../../../api/store/listings/holdings.ts";
 import { findNft, listNfts } from "../../../../api/store/listings/nfts.ts";
-import { confirmUpTo } from "../../../../api/store/requests/settle-final.ts";
+import { settleFinal } from "../../../../api/store/requests/settle-final.ts";
 import { apply, startAtBlock } from "../../support/blocks.ts";
 import { addWalletRow, follow } from "../../support/follow.ts";
 import { useLedger } from "../../support/ledger.ts";
@@ -27,8 +27,8 @@ describe("whether items of lists are final", () => {
     const moves = ends.map((one) => entryOf(type, { contract, tokenId: "1", blockNumber: number, ...one }));
     expect(await apply(database, { block: number, moves, confirmed, wallets: new Set([alice, bob]) })).to.equal(true);
   }
-  const confirm = (checkpoint: number, confirmed: number) =>
-    database.write((trx) => confirmUpTo(trx, checkpoint, { upTo: confirmed, failuresUpTo: confirmed }, 1));
+  const settle = (confirmed: number) =>
+    database.write((trx) => settleFinal(trx, { confirmed, failuresUpTo: confirmed }, 1));
 
   async function shown(contract: string) {
     const { read } = database;
@@ -57,11 +57,11 @@ describe("whether items of lists are final", () => {
       ...{ alice: [], bob: ["1 false"], token: "1 false", listed: ["1 false"], holders: [false] },
       ...{ history: [false, true], ofAlice: [false, true] },
     });
-    await confirm(2, 2);
+    await settle(2);
     expect(await shown(contract)).to.deep.include({ bob: ["1 true"], token: "1 true", listed: ["1 true"] });
     await block(3, contract, "ERC721", [{ from: bob, to: null }], 2);
     expect(await shown(contract)).to.deep.include({ bob: [], token: "0 false", listed: [], holders: [] });
-    await confirm(3, 3);
+    await settle(3);
     expect(await shown(contract)).to.deep.include({ token: "0 true", history: [true, true, true] });
   });
 
@@ -81,9 +81,9 @@ describe("whether items of lists are final", () => {
       { from: alice, to: bob, quantity: "1" },
       { from: bob, to: alice, quantity: "1" },
     ]);
-    await confirm(5, 4);
+    await settle(4);
     expect(await shown(contract)).to.deep.include({ alice: ["3 false"], bob: ["2 false"], token: "5 true" });
-    await confirm(5, 5);
+    await settle(5);
     expect(await shown(contract)).to.deep.include({ alice: ["3 true"], bob: ["2 true"], holders: [true, true] });
   });
 
@@ -95,10 +95,10 @@ describe("whether items of lists are final", () => {
       { from: alice, to: bob, quantity: "5" },
       { from: null, to: bob, quantity: "1" },
     ]);
-    await confirm(3, 1);
+    await settle(1);
     await database.write((trx) => rollback(trx, 2));
     expect(await shown(contract)).to.deep.include({ alice: ["5 false"], bob: [], token: "5 false", history: [true] });
-    await confirm(2, 2);
+    await settle(2);
     expect(await shown(contract)).to.deep.include({ alice: ["5 true"], token: "5 true" });
   });
 
@@ -108,7 +108,7 @@ describe("whether items of lists are final", () => {
     for (const table of ["nfts", "holdings"] as const)
       await database.write((trx) => trx.updateTable(table).set({ changed_block: null }).execute());
     expect(await shown(contract)).to.deep.include({ alice: ["5 false"], token: "5 false" });
-    await confirm(1, 1);
+    await settle(1);
     expect(await shown(contract)).to.deep.include({ alice: ["5 true"], token: "5 true" });
   });
 
@@ -120,7 +120,7 @@ describe("whether items of lists are final", () => {
     const held = async () => (await shown(contract)).alice;
     await balance("1", 5);
     expect(await held()).to.deep.equal(["1 false"]);
-    await confirm(5, 5);
+    await settle(5);
     expect(await held()).to.deep.equal(["1 true"]);
     // Read again, and the same.
     await balance("1", 6);
@@ -136,7 +136,7 @@ describe("whether items of lists are final", () => {
     expect(await held()).to.deep.equal(["2 false"]);
     await apply(database, { block: 8, confirmed: 7, foreignHoldings: [{ ...read, quantity: 1n }] });
     expect(await held()).to.deep.equal(["1 false"]);
-    await confirm(8, 8);
+    await settle(8);
     expect(await held()).to.deep.equal(["1 true"]);
   });
 
@@ -153,7 +153,7 @@ describe("whether items of lists are final", () => {
     expect(await seenBy(alice)).to.deep.equal(["sealed"]);
     await block(2, contract, "ERC721", [{ from: alice, to: bob }], 1);
     expect([await seenBy(alice), await seenBy(bob)]).to.deep.equal([[], [null]]);
-    await confirm(2, 2);
+    await settle(2);
     expect(await seenBy(bob)).to.deep.equal(["sealed"]);
   });
 });

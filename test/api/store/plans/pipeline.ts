@@ -23,7 +23,7 @@ import {
 import { replaceCollectionMetadata, replaceTokenMetadata } from "../../../../api/store/requests/metadata.ts";
 import { requestsByNumber } from "../../../../api/store/requests/requests.ts";
 import { ReservationSet } from "../../../../api/store/requests/reservation-set.ts";
-import { confirmUpTo } from "../../../../api/store/requests/settle-final.ts";
+import { settleFinal } from "../../../../api/store/requests/settle-final.ts";
 import { findCollection } from "../../../../api/store/listings/collections.ts";
 import { findMintedNft } from "../../../../api/store/listings/nfts.ts";
 import { rangeOf } from "../../support/ranges.ts";
@@ -122,7 +122,7 @@ async function mintTokens(tour: Tour): Promise<Sent> {
   await store(tour, { ...range, confirmed: block - 1 });
   await tour.write((trx) => rollback(trx, block - 1));
   await store(tour, { ...range, confirmed: block - 1 });
-  await tour.write((trx) => confirmUpTo(trx, block, { upTo: block, failuresUpTo: block }, NOW));
+  await tour.write((trx) => settleFinal(trx, { confirmed: block, failuresUpTo: block }, NOW));
   return sent;
 }
 
