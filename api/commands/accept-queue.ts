@@ -5,13 +5,13 @@ import { FairQueue, FairShares } from "../shared/fair-shares.ts";
 import { DatabaseUnavailable } from "../store/db/errors.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
-import { acceptGroup, type AcceptRules, acceptWithChanges, type ItemsOfCall } from "./accept.ts";
+import { acceptGroup, type AcceptRules, acceptWithChanges, type Call } from "./accept.ts";
 import type { Answer } from "./answers.ts";
 import { isError, type OrError } from "./or-error.ts";
 
-/** Most calls that are decided together. It limits how long the first one waits. */
-const MAX_GROUP = 500;
-/** Most calls whose own transactions are given to the database at a time. Other calls are decided in between. */
+/** Most calls that are decided together, and most items before the last call of a group. They limit how long the first one waits. */
+const MAX_GROUP = { calls: 500, items: 500 };
+/** Most calls with changes whose transactions are given to the database at a time. Other calls are decided in between. */
 const ALONE_AT_ONCE = 4;
 /** The part of the waiting calls that is for apps without a waiting call. */
 const RESERVE = 0.2;
@@ -19,13 +19,11 @@ const RESERVE = 0.2;
 const RETRY_AFTER = 5;
 
 /** A call that is not decided yet. */
-interface Waiting {
-  call: ItemsOfCall;
+interface Waiting extends PromiseWithResolvers<Answer> {
+  call: Call;
   /** It is refused when the time is over, unless its transaction has begun by then. */
   timer: NodeJS.Timeout;
   isRefused: boolean;
-  resolve: (answer: Answer) => void;
-  reject: (error: unknown) => void;
 }
 
 interface AcceptSettings {
@@ -34,8 +32,8 @@ interface AcceptSettings {
 }
 
 /**
- * Decides single calls that arrive together in one transaction. A batch, and a call with changes, has a transaction of its own.
- * Create one per process and database.
+ * Decides calls that arrive together in one transaction. A call with changes has a transaction of its own. Create one per process
+ * and database.
  *
  * The calls that wait are bounded in number and in time, and the apps take turns, so the calls of one app do not keep those of
  * the others waiting. Their bytes are bounded as bodies of calls in progress (`HeldBytes`).
@@ -64,23 +62,22 @@ export class AcceptQueue {
    * it is stored then.
    * @throws the errors of its changes and of the database.
    */
-  async add(call: ItemsOfCall): Promise<Answer> {
+  async add(call: Call): Promise<Answer> {
     const { appId } = call.caller;
     if (!this.#places.take(appId)) throw tooManyWait(this.#places.has(appId));
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const queue = call.isBatch || call.changes !== null ? this.#alone : this.#together;
+    const queue = call.changes === null ? this.#together : this.#alone;
     const refuse = () => {
       waiting.isRefused = true;
       queue.remove(appId, waiting);
-      reject(waitedTooLong(this.#waitSeconds));
+      waiting.reject(waitedTooLong(this.#waitSeconds));
     };
     const timer = setTimeout(refuse, this.#waitSeconds * 1_000).unref();
-    const waiting: Waiting = { call, timer, isRefused: false, resolve, reject };
+    const waiting: Waiting = { call, timer, isRefused: false, ...Promise.withResolvers<Answer>() };
     queue.add(appId, waiting);
-    if (queue === this.#alone) void this.#startAlone();
+    if (queue === this.#alone) void this.#decideAlone();
     else this.#startTogether();
     try {
-      return await promise;
+      return await waiting.promise;
     } finally {
       clearTimeout(timer);
       this.#places.release(appId);
@@ -94,40 +91,57 @@ export class AcceptQueue {
       while (!this.#together.isEmpty) await this.#decideTogether();
       this.#decidesTogether = false;
     };
-    // Two turns: calls that arrived together with this one need the second for their look-ups. Then all share a commit.
-    setImmediate(() => setImmediate(() => void work()));
-  }
-
-  async #startAlone(): Promise<void> {
-    if (this.#decidesAlone === ALONE_AT_ONCE) return;
-    this.#decidesAlone += 1;
-    while (!this.#alone.isEmpty) for (const waiting of this.#alone.take(1)) await this.#decideAlone(waiting);
-    this.#decidesAlone -= 1;
+    // Calls that arrived together with this one share its commit.
+    setImmediate(() => void work());
   }
 
   /** Takes its calls when the transaction has begun: until then, further ones join, and those that wait too long are refused. */
   async #decideTogether(): Promise<void> {
-    const group: Waiting[] = [];
+    let group: Waiting[] = [];
     try {
       const answers = await this.#database.writeGroup((trx) => {
-        if (group.length === 0) group.push(...this.#together.take(MAX_GROUP));
+        if (group.length === 0) group = this.#takeGroup();
         return this.#acceptGroup(trx, group);
       });
       for (const [index, waiting] of group.entries()) answerCall(waiting, answers[index]);
     } catch (error) {
       // The transaction could not begin.
-      if (group.length === 0) group.push(...this.#together.take(MAX_GROUP));
+      if (group.length === 0) group = this.#takeGroup();
       // While the database is unavailable, the calls fail together: alone, each would wait for it again, and a commit whose answer
       // was lost must not run a second time. Any other error concerns one call, and nothing of the group was stored.
       const failsAll = group.length === 1 || error instanceof DatabaseUnavailable;
       for (const waiting of group) {
         if (failsAll) waiting.reject(error);
-        else await this.#decideAlone(waiting);
+        else await this.#decide(waiting);
       }
     }
   }
 
-  async #decideAlone(waiting: Waiting): Promise<void> {
+  #takeGroup(): Waiting[] {
+    const group: Waiting[] = [];
+    let items = 0;
+    while (group.length < MAX_GROUP.calls && items < MAX_GROUP.items) {
+      const waiting = this.#together.takeOne(() => true);
+      if (waiting === null) break;
+      group.push(waiting);
+      items += waiting.call.items.length;
+    }
+    return group;
+  }
+
+  async #decideAlone(): Promise<void> {
+    if (this.#decidesAlone === ALONE_AT_ONCE) return;
+    this.#decidesAlone += 1;
+    for (const next = () => this.#alone.takeOne(() => true); ;) {
+      const waiting = next();
+      if (waiting === null) break;
+      await this.#decide(waiting);
+    }
+    this.#decidesAlone -= 1;
+  }
+
+  /** Decides a call in a transaction of its own. */
+  async #decide(waiting: Waiting): Promise<void> {
     const { call } = waiting;
     const { changes } = call;
     try {

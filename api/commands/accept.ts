@@ -5,21 +5,22 @@ import { UPLOAD_INSTEAD } from "../../client/rules/media.ts";
 import type { Warning } from "../../client/rules/warnings.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import { crashPoint } from "../shared/crash-point.ts";
-import type { Metrics } from "../shared/metrics.ts";
 import { holdApps } from "../store/apps/apps.ts";
 import { answerKey, findStoredAnswers, insertAnswers, type NewAnswer } from "../store/apps/idempotency.ts";
+import type { NewWallet } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { insertMediaJobs } from "../store/media/media-jobs.ts";
 import { GasBudgets, type GasCharge } from "../store/requests/gas-usage.ts";
 import { insertRequests, type NewRequest } from "../store/requests/requests.ts";
 import { ReservationSet } from "../store/requests/reservation-set.ts";
-import { type Answer, answerOf } from "./answers.ts";
-import { AppQuotas, needsOfRequest } from "./app-quotas.ts";
+import { type Answer, answerOf, walletAnswer } from "./answers.ts";
+import { AppQuotas, type Needs, needsOf } from "./app-quotas.ts";
 import { Backlog, type BacklogLimits } from "./backlog.ts";
-import { type NewWallet, storeWallets } from "./create-wallet.ts";
+import type { CommandContext } from "./context.ts";
+import { NewWallets } from "./create-wallet.ts";
 import { validCredentials } from "./credential.ts";
-import { answerOfEarlierCall, type Caller, type IdempotencyDeps, keyOf, replay } from "./idempotency.ts";
+import { answerOfEarlierCall, type Caller, keyOf, replay } from "./idempotency.ts";
 import { isError, orError, type OrError, unlessError, withoutErrors } from "./or-error.ts";
 import { refuseRelay } from "./refuse-relay.ts";
 import { reservationError } from "./reservation-errors.ts";
@@ -39,14 +40,8 @@ export interface Item extends Omit<NewRequest, "gas" | "now"> {
  */
 export type Changes = (trx: Trx, ids: ReadonlySet<string>) => Promise<ReadonlyMap<string, ApiError>>;
 
-/** The items of a call after their own rules were checked. */
-interface Checked {
-  items: readonly OrError<Item>[];
-  changes?: Changes | undefined;
-}
-
-/** A call that is ready for its transaction. */
-export interface ItemsOfCall {
+/** A call that is checked and waits for its transaction. */
+export interface Call {
   caller: Caller;
   /** The caller's idempotency key; null without one. */
   key: { key: string; fingerprint: string } | null;
@@ -54,15 +49,8 @@ export interface ItemsOfCall {
   isBatch: boolean;
   /** Such a call has a transaction of its own. */
   changes: Changes | null;
-}
-
-export interface AcceptDeps extends IdempotencyDeps {
-  accepting: { add(call: ItemsOfCall): Promise<Answer> };
-  /** Address of the relay, which can be neither a destination nor an owner. */
-  relay: string;
-  /** Notified when a request can be claimed, or waits for its media. */
-  signals: Record<"requests" | "media", { notify(): void }>;
-  metrics: Pick<Metrics, "requests">;
+  /** The wallet that the call creates. It has no items then. */
+  wallet?: NewWallet;
 }
 
 /**
@@ -72,23 +60,23 @@ export interface AcceptDeps extends IdempotencyDeps {
  * @throws ApiError if nothing is accepted: that of the item, `unavailable`, `unauthorized`, `idempotency_key_reused` ...
  */
 export async function accept(
-  deps: AcceptDeps,
+  context: CommandContext,
   caller: Caller,
-  { check, isBatch = false }: { check: () => Checked | Promise<Checked>; isBatch?: boolean },
+  check: () => Promise<{ items: readonly OrError<Item>[]; changes?: Changes | undefined }>,
+  isBatch = false,
 ): Promise<Answer> {
-  const earlier = await answerOfEarlierCall(deps, caller);
+  const earlier = await answerOfEarlierCall(context, caller);
   if (earlier !== null) return earlier;
-  const checked = await check();
-  const items = checked.items.map((item) => (isError(item) ? item : orError(() => allowed(item, deps.relay))));
+  const { changes = null, ...checked } = await check();
+  const items = checked.items.map((item) => (isError(item) ? item : orError(() => allowed(item, context.relay))));
   if (items.every(isError)) {
     // The first call with this key may have been accepted since, and may be why the rules refuse this one.
-    return (await answerOfEarlierCall(deps, caller)) ?? unlessError(answerOf(items, isBatch));
+    return (await answerOfEarlierCall(context, caller)) ?? unlessError(answerOf(items, isBatch));
   }
-  const { changes = null } = checked;
   // In one transaction with the other calls of this moment: `acceptGroup`.
-  const answer = await deps.accepting.add({ caller, key: keyOf(deps, caller), items, isBatch, changes });
+  const answer = await context.accepting.add({ caller, key: keyOf(context, caller), items, isBatch, changes });
   crashPoint("request:committed");
-  wakeWorkers(deps, withoutErrors(answer.outcomes));
+  wakeWorkers(context, withoutErrors(answer.outcomes));
   return answer;
 }
 
@@ -100,27 +88,37 @@ export interface AcceptRules extends BacklogLimits {
 
 /**
  * Decides calls together, and the items of each, in their order. Stores the accepted items as requests, with what they reserve,
- * and the answers under the idempotency keys. The number of SQL statements does not depend on how many calls there are.
+ * the wallets, and the answers under the idempotency keys. The number of SQL statements does not depend on how many calls there
+ * are.
  * @returns the answer of each call, or its error.
  */
 export async function acceptGroup(
   trx: Trx,
-  calls: readonly ItemsOfCall[],
+  calls: readonly Call[],
   rules: AcceptRules,
   now: number,
 ): Promise<OrError<Answer>[]> {
   const appIds = new Set(calls.map(({ caller }) => caller.appId));
   const items = calls.flatMap((call) => withoutErrors(call.items));
+  const created = calls.flatMap(({ wallet }) => wallet ?? []);
+  const needs = new Map(items.map((item) => [item, needsOf(item)]));
   // In the order in which rows are locked (`sql.ts`). Nobody else changes what is read until the commit.
   const apps = await holdApps(trx, appIds);
   const credentials = calls.flatMap(({ caller }) => caller.credential ?? []);
   const valid = await validCredentials(trx, credentials, now);
-  const quotas = await AppQuotas.lock(trx, apps, items.map(needsOf));
+  const quotas = await AppQuotas.lock(trx, apps, [
+    ...Array.from(needs, ([{ appId }, needed]) => ({ appId, needs: needed })),
+    ...created.map(({ appId }) => ({ appId, needs: { wallets: 1 } })),
+  ]);
   const refused = await change(trx, calls);
-  const backlog = await Backlog.read(trx, appIds, rules);
   const commands = items.map(({ command }) => command);
-  const reservations = await ReservationSet.read(trx, commands);
-  const budgets = await GasBudgets.read(trx, appIds, rules.appGasPerDay, now);
+  const left: Left = {
+    quotas,
+    wallets: await NewWallets.read(trx, [...created, ...items.flatMap(({ newWallet }) => newWallet ?? [])]),
+    backlog: await Backlog.read(trx, appIds, rules),
+    reservations: await ReservationSet.read(trx, commands),
+    budgets: await GasBudgets.read(trx, appIds, rules.appGasPerDay, now),
+  };
   // After the locks: the first call with the same key may have held them, and may have used up what this call wants.
   const keys = calls.flatMap(({ caller: { appId }, key }) => (key === null ? [] : [{ appId, key: key.key }]));
   const answers = await findStoredAnswers(trx, keys);
@@ -128,30 +126,34 @@ export async function acceptGroup(
   const requests: NewRequest[] = [];
   const newAnswers: NewAnswer[] = [];
   const decided = calls.map((call): OrError<Answer> => {
-    const { caller, key, isBatch } = call;
+    const { caller, key, wallet, isBatch } = call;
     const { appId, credential } = caller;
     if (!apps.has(appId) || (credential !== null && !valid.has(credential.hash))) return new ApiError("unauthorized");
     const earlier = key === null ? undefined : answers.get(answerKey(appId, key.key));
     if (earlier !== undefined) return orError(() => replay(rules.sealer, caller, earlier));
     const outcomes = call.items.map((item) => {
       if (isError(item)) return item;
-      const gas = refused.get(item.id) ?? takeFor(item, { backlog, quotas, budgets, reservations });
+      const gas = refused.get(item.id) ?? takeFor(item, needs.get(item) ?? {}, left);
       if (isError(gas)) return gas;
       requests.push({ ...item, gas, now });
       return item;
     });
-    const answer = answerOf(outcomes, isBatch);
-    if (key !== null && !isError(answer) && !outcomes.every(isError)) {
+    const answer =
+      wallet === undefined
+        ? answerOf(outcomes, isBatch)
+        : (left.wallets.create(wallet, quotas) ?? walletAnswer(wallet));
+    const isAccepted = wallet !== undefined || !outcomes.every(isError);
+    if (key !== null && !isError(answer) && isAccepted) {
       const stored = { appId, ...key, response: answer.json };
       answers.set(answerKey(appId, key.key), stored);
       newAnswers.push(stored);
     }
     return answer;
   });
-  await storeWallets(trx, newWalletsOf(requests), now);
+  await left.wallets.store(trx, now);
   await insertRequests(trx, requests);
-  await reservations.store(trx);
-  await budgets.store(trx);
+  await left.reservations.store(trx);
+  await left.budgets.store(trx);
   await insertAnswers(trx, newAnswers, now);
   await insertMediaJobs(
     trx,
@@ -162,34 +164,31 @@ export async function acceptGroup(
 }
 
 /** What is left for the items of a group. */
-interface Available {
+interface Left {
   backlog: Backlog;
   quotas: AppQuotas;
   budgets: GasBudgets;
   reservations: ReservationSet;
+  wallets: NewWallets;
 }
 
 /** Takes what the item needs. @returns its charge of the gas budget, or its error: nothing is taken then. */
-function takeFor(item: Item, { backlog, quotas, budgets, reservations }: Available): OrError<GasCharge | null> {
-  const { id, appId, command } = item;
+function takeFor(item: Item, needed: Needs, left: Left): OrError<GasCharge | null> {
+  const { id, appId, command, newWallet } = item;
+  const { backlog, quotas, budgets, reservations, wallets } = left;
+  const needs = newWallet === undefined || !wallets.has(newWallet) ? needed : { ...needed, wallets: 0 };
+  const gas = budgets.chargeOf(command);
   // While the chain is unavailable, requests wait. The limit keeps the backlog small enough to process later.
-  const full = backlog.refusalOf(item) ?? quotas.refusalOf(needsOf(item));
+  const full =
+    backlog.refusalOf(item) ?? quotas.refusalOf(appId, needs) ?? (budgets.fits(appId, gas) ? null : gasSpent());
   if (full !== null) return full;
-  const gas = budgets.charge(appId, command);
-  if (gas === "spent") return gasSpent();
   const reserved = reservations.take(id, command);
-  if (reserved !== "ok") {
-    if (gas !== null) budgets.refund(appId, gas);
-    return reservationError(command, reserved);
-  }
+  if (reserved !== "ok") return reservationError(command, reserved);
   backlog.add(item);
-  quotas.add(needsOf(item));
+  quotas.add(appId, needs);
+  budgets.add(appId, gas);
+  if (newWallet !== undefined) wallets.add(newWallet);
   return gas;
-}
-
-function needsOf(item: Item) {
-  const { appId, newWallet } = item;
-  return { appId, newWallet, needs: needsOfRequest(item) };
 }
 
 function gasSpent(): ApiError {
@@ -198,16 +197,8 @@ function gasSpent(): ApiError {
   return new ApiError("quota_exceeded", null, { retryAfter: secondsOfDayLeft(Date.now()), message });
 }
 
-/** Each wallet once. In one order everywhere, so that two processes that create the same wallets do not lock each other out. */
-function newWalletsOf(requests: readonly Item[]): NewWallet[] {
-  const wallets = new Map(
-    requests.flatMap(({ newWallet: wallet }) => (wallet === undefined ? [] : [[wallet.address, wallet]])),
-  );
-  return [...wallets.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
-}
-
 /** Only a call that is decided alone has changes. */
-async function change(trx: Trx, calls: readonly ItemsOfCall[]): Promise<ReadonlyMap<string, ApiError>> {
+async function change(trx: Trx, calls: readonly Call[]): Promise<ReadonlyMap<string, ApiError>> {
   for (const { changes, items } of calls) {
     const ids = new Set(items.flatMap((item) => (isError(item) ? [] : item.id)));
     if (changes !== null && ids.size > 0) return changes(trx, ids);
@@ -226,7 +217,7 @@ const ROUNDS = 5;
  */
 export async function acceptWithChanges(
   write: Database["write"],
-  call: ItemsOfCall & { changes: Changes },
+  call: Call & { changes: Changes },
   rules: AcceptRules,
 ): Promise<Answer> {
   let { items } = call;
@@ -271,7 +262,7 @@ class RolledBack extends Error {
 }
 
 /** After the commit: wakes the relayer and the media role up, and counts. */
-function wakeWorkers({ signals, metrics }: AcceptDeps, accepted: readonly Item[]): void {
+function wakeWorkers({ signals, metrics }: CommandContext, accepted: readonly Item[]): void {
   if (accepted.length === 0) return;
   signals.requests.notify();
   if (accepted.some(({ waitsForMedia }) => waitsForMedia === true)) signals.media.notify();

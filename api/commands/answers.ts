@@ -1,6 +1,7 @@
 import { BATCH_ERRORS_LENGTH, MAX_BATCH_ITEM_ERRORS } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { Warning } from "../../client/rules/warnings.ts";
+import type { NewWallet } from "../store/apps/wallets.ts";
 import type { Item } from "./accept.ts";
 import { isError, type OrError } from "./or-error.ts";
 
@@ -25,6 +26,11 @@ export function answerOf(outcomes: readonly OrError<Item>[], isBatch: boolean): 
   if (outcome === undefined || outcomes.length > 1) throw new Error("a single call has one item");
   if (isError(outcome)) return outcome;
   return { json: JSON.stringify(acceptedBody(outcome, outcome.warnings)), retryAfter: null, outcomes };
+}
+
+/** The answer to a call that creates a wallet. */
+export function walletAnswer({ address, userIdentifier }: NewWallet): Answer {
+  return { json: JSON.stringify({ address, user_identifier: userIdentifier }), retryAfter: null, outcomes: [] };
 }
 
 const NONE_ACCEPTED =

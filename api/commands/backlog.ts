@@ -2,17 +2,13 @@ import { BACKLOG_RESERVE } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { counterKeys, readCounters } from "../store/db/counters.ts";
 import type { Trx } from "../store/db/sql.ts";
+import type { Item } from "./accept.ts";
 
 export interface BacklogLimits {
   /** Most requests of all apps that are not final, without those that wait for content. */
   backlog: number;
   /** Most requests of one app that wait for content. */
   mediaBacklog: number;
-}
-
-interface BacklogItem {
-  appId: string;
-  waitsForMedia?: boolean;
 }
 
 /**
@@ -36,7 +32,7 @@ export class Backlog {
   }
 
   /** @returns null when there is room for the item. */
-  refusalOf({ appId, waitsForMedia }: BacklogItem): ApiError | null {
+  refusalOf({ appId, waitsForMedia }: Item): ApiError | null {
     const { backlog, mediaBacklog } = this.#limits;
     if (waitsForMedia === true) {
       if (this.#count(counterKeys.mediaBacklog(appId)) < mediaBacklog) return null;
@@ -49,7 +45,7 @@ export class Backlog {
   }
 
   /** Counts an accepted item. */
-  add({ appId, waitsForMedia }: BacklogItem): void {
+  add({ appId, waitsForMedia }: Item): void {
     const keys =
       waitsForMedia === true
         ? [counterKeys.mediaBacklog(appId)]

@@ -1,20 +1,10 @@
-import type { ArrivingToken, Receiver, ReceiverReads } from "../chain/receivers.ts";
+import type { ArrivingToken, Receiver } from "../chain/receivers.ts";
 import { ApiError } from "../domain/error-codes.ts";
-import type { Database } from "../store/db/database.ts";
 import { findForeignContracts } from "../store/ledger/follow.ts";
-import type { LookUps } from "./look-ups.ts";
+import type { CommandContext } from "./context.ts";
 import { orError } from "./or-error.ts";
 import { refusalOfUser } from "./recipients.ts";
 import { refuseRelayIn } from "./refuse-relay.ts";
-
-export interface CheckDeps {
-  database: Pick<Database, "read">;
-  lookUps: LookUps;
-  receivers: ReceiverReads;
-  /** Address of the relay, which gets no tokens. */
-  relay: string;
-  settings: { limits: { simulationSeconds: number } };
-}
 
 export const RECEIVER_KINDS = [
   "wallet",
@@ -51,39 +41,39 @@ const NOT_KNOWN =
  * @throws ApiError `not_found` when the app neither owns nor follows the contract
  */
 export async function checkReceivers(
-  deps: CheckDeps,
+  context: CommandContext,
   appId: string,
   contract: string,
   named: readonly NamedReceiver[],
 ): Promise<CheckedReceiver[]> {
-  const token = await arrivingToken(deps, appId, contract);
+  const token = await arrivingToken(context, appId, contract);
   const users = named.flatMap((one) => ("user" in one ? one.user : []));
   const addresses = [...new Set(named.flatMap((one) => ("address" in one ? one.address : [])))];
   const [ofUsers, wallets] = await Promise.all([
-    deps.lookUps.walletsOfUsers(users.map((userIdentifier) => ({ appId, userIdentifier }))),
-    deps.lookUps.wallets(appId, addresses),
+    context.lookUps.walletsOfUsers(users.map((userIdentifier) => ({ appId, userIdentifier }))),
+    context.lookUps.wallets(addresses.map((address) => ({ appId, address }))),
   ]);
-  const others = addresses.filter((address, index) => wallets[index] === undefined && address !== deps.relay);
-  const abort = AbortSignal.timeout(deps.settings.limits.simulationSeconds * 1_000);
-  const read = others.length === 0 ? [] : await deps.receivers.read(token, others, abort);
+  const others = addresses.filter((address, index) => wallets[index] === undefined && address !== context.relay);
+  const abort = AbortSignal.timeout(context.settings.limits.simulationSeconds * 1_000);
+  const read = others.length === 0 ? [] : await context.receivers.read(token, others, abort);
   const found = new Map<string, CheckedReceiver>();
   for (const wallet of [...ofUsers, ...wallets]) if (wallet !== undefined) found.set(wallet.address, ofWallet(wallet));
   for (const [index, address] of others.entries()) found.set(address, ofChain(address, token, read[index]));
   const byUser = new Map(users.map((user, index) => [user, ofUsers[index]?.address]));
   return named.map((one) => {
     if ("refused" in one) return refused(one.refused);
-    if ("address" in one) return found.get(one.address) ?? ofRelay(deps.relay, one.address);
+    if ("address" in one) return found.get(one.address) ?? ofRelay(context.relay, one.address);
     return found.get(byUser.get(one.user) ?? "") ?? ofNewUser(one.user);
   });
 }
 
 /** The next token of an own collection. Ids of ERC1155 are the app's choice. */
 async function arrivingToken(
-  { lookUps, database }: CheckDeps,
+  { lookUps, database }: CommandContext,
   appId: string,
   contract: string,
 ): Promise<ArrivingToken> {
-  const collection = await lookUps.collection(appId, contract);
+  const [collection] = await lookUps.collections([{ appId, address: contract }]);
   if (collection !== undefined) {
     const { type, minted } = collection;
     return { contract, type, tokenId: type === "ERC721" ? BigInt(minted) + 1n : 1n };

@@ -5,7 +5,6 @@ import { ApiError, fieldError } from "../domain/error-codes.ts";
 import { mostCollectionBytes, textBytes } from "../domain/gas-estimate.ts";
 import { storedTokenMetadata } from "../domain/metadata-files.ts";
 import { type Warning, warningsOfCollectionMetadata, warningsOfToken } from "../../client/rules/warnings.ts";
-import type { Database } from "../store/db/database.ts";
 import { lockCollections, type Trx } from "../store/db/sql.ts";
 import { orderedId } from "../shared/ids.ts";
 import { findCollectionOfApp, type StoredCollection } from "../store/listings/collections.ts";
@@ -14,12 +13,11 @@ import { keepContent } from "../store/media/pins.ts";
 import { isMetadataOpen, startFreezing } from "../store/requests/freezing.ts";
 import { readMeasuredGas } from "../store/requests/gas-measurement.ts";
 import { replaceCollectionMetadata, replaceTokenMetadata } from "../store/requests/metadata.ts";
-import { accept, type AcceptDeps, refuseLargeMetadata } from "./accept.ts";
+import { accept, refuseLargeMetadata } from "./accept.ts";
 import { AppQuotas } from "./app-quotas.ts";
+import type { CommandContext } from "./context.ts";
 import type { Caller } from "./idempotency.ts";
 import { refuseRelayIn } from "./refuse-relay.ts";
-
-type CollectionDeps = AcceptDeps & { database: Database };
 
 /** New values of fields. null removes a field; undefined keeps it. */
 type Changes<M> = { [F in keyof M]?: M[F] | null | undefined };
@@ -42,14 +40,14 @@ interface Warned {
 
 /** @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`, `quota_exceeded`, `validation_failed` */
 export async function changeCollectionMetadata(
-  deps: CollectionDeps,
+  context: CommandContext,
   caller: Caller,
   address: string,
   { reference, ...changes }: Changes<CollectionMetadata> & Referred,
 ): Promise<Changed<CollectionMetadata> & Warned> {
-  const collection = await hostedCollection(deps, caller, address);
-  refuseRelayIn(deps.relay, [["fee_recipient", changes.fee_recipient]]);
-  const changed = await apply(deps, caller, collection, {
+  const collection = await hostedCollection(context, caller, address);
+  refuseRelayIn(context.relay, [["fee_recipient", changes.fee_recipient]]);
+  const changed = await apply(context, caller, collection, {
     tokenId: null,
     reference,
     read: async (trx) => (await findCollectionOfApp(trx, caller.appId, address))?.metadata ?? null,
@@ -68,13 +66,13 @@ export async function changeCollectionMetadata(
 
 /** @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`, `quota_exceeded`, `validation_failed` */
 export async function changeTokenMetadata(
-  deps: CollectionDeps,
+  context: CommandContext,
   caller: Caller,
   address: string,
   tokenId: string,
   { reference, ...changes }: Changes<TokenMetadata> & Referred,
 ): Promise<Changed<TokenMetadata> & Warned> {
-  const collection = await hostedCollection(deps, caller, address);
+  const collection = await hostedCollection(context, caller, address);
   if (collection.type === "ERC721" && changes.decimals != null) {
     throw fieldError("wrong_collection_type", "decimals", "ERC721 collections do not take this field.");
   }
@@ -83,7 +81,7 @@ export async function changeTokenMetadata(
     if (nft === undefined || nft.supply === "0") throw new ApiError("not_found");
     return nft;
   };
-  const changed = await apply(deps, caller, collection, {
+  const changed = await apply(context, caller, collection, {
     tokenId,
     reference,
     read: async (trx) => (await find(trx)).metadata,
@@ -100,8 +98,8 @@ export async function changeTokenMetadata(
   return { ...changed, warnings: warningsOfToken(collection.type, changes) };
 }
 
-async function hostedCollection(deps: CollectionDeps, caller: Caller, address: string): Promise<StoredCollection> {
-  const collection = await findCollectionOfApp(deps.database.read, caller.appId, address);
+async function hostedCollection(context: CommandContext, caller: Caller, address: string): Promise<StoredCollection> {
+  const collection = await findCollectionOfApp(context.database.read, caller.appId, address);
   if (collection === undefined) throw new ApiError("not_found");
   if (collection.hosting !== "hosted") {
     throw fieldError(
@@ -125,7 +123,7 @@ interface Change<M> extends Referred {
 
 /** Changes the metadata and accepts the request that announces it, in one transaction. */
 async function apply<M extends object>(
-  deps: CollectionDeps,
+  context: CommandContext,
   caller: Caller,
   collection: StoredCollection,
   change: Change<M>,
@@ -155,7 +153,7 @@ async function apply<M extends object>(
     return { metadata, changed };
   };
   if (collection.service_is_steward === 0) {
-    const { metadata } = await deps.database.write(run);
+    const { metadata } = await context.database.write(run);
     return { metadata, requestId: null };
   }
   const { address, type } = collection;
@@ -171,7 +169,7 @@ async function apply<M extends object>(
   };
   let requestId: string | null = id;
   try {
-    await accept(deps, caller, { check: () => ({ items: [item], changes }) });
+    await accept(context, caller, () => Promise.resolve({ items: [item], changes }));
   } catch (error) {
     if (!(error instanceof NothingChanged)) throw error;
     requestId = null;
@@ -204,23 +202,23 @@ function merged<M extends object>(stored: M, changes: Changes<M>): M {
 
 /** Accepts the deployment of a collection. @returns the JSON text of the answer. */
 export async function createCollection(
-  deps: CollectionDeps,
+  context: CommandContext,
   caller: Caller,
   command: CreateCollection,
   more: Referred & { warnings: Warning[] },
 ): Promise<string> {
   const check = async () => {
-    await refuseLongTexts(deps, command);
+    await refuseLongTexts(context, command);
     return { items: [{ id: orderedId(), appId: caller.appId, type: "collection" as const, command, ...more }] };
   };
-  return (await accept(deps, caller, { check })).json;
+  return (await accept(context, caller, check)).json;
 }
 
 /** Texts of up to this many bytes fit into a transaction of every chain. */
 const SHORT_TEXTS = 1_024;
 
 /** The texts become code of the new contract, which costs most where the chain charges for the growth of its state (EIP-8037). */
-async function refuseLongTexts({ database }: CollectionDeps, command: CreateCollection): Promise<void> {
+async function refuseLongTexts({ database }: CommandContext, command: CreateCollection): Promise<void> {
   const bytes = textBytes(command);
   if (bytes <= SHORT_TEXTS) return;
   const most = Math.min(MAX_COLLECTION_TEXTS, mostCollectionBytes(await readMeasuredGas(database.read)));
@@ -245,12 +243,12 @@ async function refuseLongTexts({ database }: CollectionDeps, command: CreateColl
  * @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`
  */
 export async function freezeMetadata(
-  deps: CollectionDeps,
+  context: CommandContext,
   caller: Caller,
   address: string,
   reference: string | undefined,
 ): Promise<string> {
-  const collection = await findCollectionOfApp(deps.database.read, caller.appId, address);
+  const collection = await findCollectionOfApp(context.database.read, caller.appId, address);
   if (collection === undefined) throw new ApiError("not_found");
   if (collection.metadata_frozen !== 0) throw frozen();
   if (collection.hosting !== "hosted") {
@@ -283,7 +281,7 @@ export async function freezeMetadata(
     if (!(await startFreezing(trx, address))) throw frozen();
     return NOTHING_REFUSED;
   };
-  return (await accept(deps, caller, { check: () => ({ items: [item], changes }) })).json;
+  return (await accept(context, caller, () => Promise.resolve({ items: [item], changes }))).json;
 }
 
 function frozen(): ApiError {

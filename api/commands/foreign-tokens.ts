@@ -5,7 +5,6 @@ import type { CollectionType, WalletCommand } from "../domain/command.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { KnownContract } from "../domain/followed-contract.ts";
 import { holdingKey } from "../domain/token.ts";
-import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { checkpointOf } from "../store/db/meta.ts";
 import {
@@ -18,15 +17,10 @@ import {
 import { markUncertain } from "../store/ledger/uncertain.ts";
 import { heldAmong } from "../store/listings/holdings.ts";
 import type { Changes } from "./accept.ts";
+import type { CommandContext } from "./context.ts";
 import { notSupported, tooManyContracts } from "./follow-contents.ts";
 import type { OrError } from "./or-error.ts";
 import { insufficientBalance, tokenNotFound } from "./reservation-errors.ts";
-
-export interface ForeignDeps {
-  database: Pick<Database, "read">;
-  foreign: ForeignContracts;
-  settings: { limits: { contracts: number } };
-}
 
 /** A transfer or burn of a token whose contract the service did not deploy. */
 interface ForeignCommand {
@@ -49,19 +43,20 @@ interface ForeignTokens {
  * each balance is read once, a few at a time, and all of them within a limited time.
  */
 export async function inspectForeign(
-  deps: ForeignDeps,
+  context: CommandContext,
   appId: string,
   contracts: readonly string[],
 ): Promise<ForeignTokens> {
   const addresses = new Set(contracts);
-  const known = await findForeignContracts(deps.database.read, appId, addresses);
+  const known = await findForeignContracts(context.database.read, appId, addresses);
   // Only where there is something to read: a timer for each call would be wasted.
   const within = (seconds: number) =>
     addresses.size === 0 ? AbortSignal.abort() : AbortSignal.timeout(seconds * 1_000);
   const abort = within(FOREIGN_READ_SECONDS);
   const unknown = [...addresses].filter((address) => known.get(address)?.type == null);
   // At most half of the time, so that slow contracts leave time for the balances in others.
-  const inspected = unknown.length === 0 ? [] : await deps.foreign.inspect(unknown, within(FOREIGN_READ_SECONDS / 2));
+  const inspected =
+    unknown.length === 0 ? [] : await context.foreign.inspect(unknown, within(FOREIGN_READ_SECONDS / 2));
   const found = new Map<string, KnownContract | null | ChainUnavailable>(
     unknown.map((address, index) => [address, inspected[index] ?? null]),
   );
@@ -77,12 +72,12 @@ export async function inspectForeign(
     },
     read: async (commands) => {
       // Before the balances: what is indexed after this block may be newer than they are.
-      if (commands.length > 0) asOf = await checkpointOf(deps.database.read);
-      const held = await readBalances(deps.foreign, commands, abort);
+      if (commands.length > 0) asOf = await checkpointOf(context.database.read);
+      const held = await readBalances(context.foreign, commands, abort);
       const refused = new Map<string, ApiError>();
       // A contract that refuses a burn of what the wallet does not hold may have the function.
       const covered = commands.filter(({ command }) => coversQuantity(held.get(keyOf(command)), command));
-      const unburnable = await unburnableAmong(deps.foreign, covered, abort);
+      const unburnable = await unburnableAmong(context.foreign, covered, abort);
       for (const { id, command } of commands) {
         const quantity = held.get(keyOf(command));
         if (typeof quantity !== "bigint" || quantity === 0n) {
@@ -103,7 +98,7 @@ export async function inspectForeign(
         ? undefined
         : (trx, ids) => {
             const wanted = balances.filter(({ id }) => ids.has(id));
-            return store(trx, { appId, quota: deps.settings.limits.contracts, known, found, asOf }, wanted);
+            return store(trx, { appId, quota: context.settings.limits.contracts, known, found, asOf }, wanted);
           },
   };
 }

@@ -1,10 +1,10 @@
-import type { NewAnswer, StoredAnswer } from "../store/apps/idempotency.ts";
+import type { StoredAnswer } from "../store/apps/idempotency.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import { isRawNumber } from "../../client/rules/exact-json.ts";
 import type { Answer } from "./answers.ts";
+import type { CommandContext } from "./context.ts";
 import type { Credential } from "./credential.ts";
-import type { LookUps } from "./look-ups.ts";
 
 /** The caller's `Idempotency-Key`, and what must be equal in a repeated call. */
 export interface IdempotentCall {
@@ -14,11 +14,6 @@ export interface IdempotentCall {
   /** The body, as text and as parsed. */
   text: string;
   value: unknown;
-}
-
-export interface IdempotencyDeps {
-  lookUps: LookUps;
-  sealer: Sealer;
 }
 
 /** The app that calls, and its idempotency key if it sent one. */
@@ -35,26 +30,20 @@ export interface Caller {
  * @returns null when there is none.
  * @throws ApiError `idempotency_key_reused`, `answer_expired`
  */
-export async function answerOfEarlierCall(deps: IdempotencyDeps, caller: Caller): Promise<Answer | null> {
+export async function answerOfEarlierCall(context: CommandContext, caller: Caller): Promise<Answer | null> {
   if (caller.idempotency === null) return null;
-  const earlier = await deps.lookUps.answer(caller.appId, caller.idempotency.key);
-  return earlier === undefined ? null : replay(deps.sealer, caller, earlier);
+  const [earlier] = await context.lookUps.answers([{ appId: caller.appId, key: caller.idempotency.key }]);
+  return earlier === undefined ? null : replay(context.sealer, caller, earlier);
 }
 
 /** The caller's key and the fingerprint of the call, to be stored if the call is accepted; null without a key. */
 export function keyOf(
-  deps: Pick<IdempotencyDeps, "sealer">,
+  { sealer }: { sealer: Sealer },
   { idempotency }: Caller,
 ): { key: string; fingerprint: string } | null {
   if (idempotency === null) return null;
-  const ofBytes = deps.sealer.fingerprint(bytesOf(idempotency));
-  return { key: idempotency.key, fingerprint: `${ofBytes} ${deps.sealer.fingerprint(meaningOf(idempotency))}` };
-}
-
-/** The answer to store under the caller's key if the call is accepted; null without a key. */
-export function newAnswerOf(deps: Pick<IdempotencyDeps, "sealer">, caller: Caller, response: string): NewAnswer | null {
-  const stored = keyOf(deps, caller);
-  return stored === null ? null : { appId: caller.appId, ...stored, response };
+  const ofBytes = sealer.fingerprint(bytesOf(idempotency));
+  return { key: idempotency.key, fingerprint: `${ofBytes} ${sealer.fingerprint(meaningOf(idempotency))}` };
 }
 
 /** @returns the answer of the call that came first. @throws ApiError `idempotency_key_reused`, `answer_expired` */

@@ -5,21 +5,19 @@ import { type Warning, warningsOfToken } from "../../client/rules/warnings.ts";
 import { sealedPlace } from "../keys/sealer.ts";
 import { orderedId } from "../shared/ids.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
-import { accept, type AcceptDeps, type Item } from "./accept.ts";
+import { accept, type Item } from "./accept.ts";
 import type { Answer } from "./answers.ts";
+import type { CommandContext } from "./context.ts";
 import type { Caller } from "./idempotency.ts";
-import { isError, orError, type OrError } from "./or-error.ts";
+import { isError, orError, type OrError, withoutErrors } from "./or-error.ts";
 import {
   type AddressField,
   recipientAddress,
   destinationErrors,
   newWalletOf,
-  type RecipientDeps,
   type Recipients,
   recipientsOf,
 } from "./recipients.ts";
-
-type MintDeps = AcceptDeps & RecipientDeps;
 
 /**
  * Accepts mints into the app's collections: one, or those of a batch. A collection's type and hosting decide between the five
@@ -27,24 +25,25 @@ type MintDeps = AcceptDeps & RecipientDeps;
  * @param mints the fields of each mint, or the error that it has already.
  */
 export function mint(
-  deps: MintDeps,
+  context: CommandContext,
   caller: Caller,
   mints: readonly OrError<MintFields>[],
   isBatch: boolean,
 ): Promise<Answer> {
-  return accept(deps, caller, { check: () => checkMints(deps, caller.appId, mints), isBatch });
+  return accept(context, caller, () => checkMints(context, caller.appId, mints), isBatch);
 }
 
-async function checkMints(deps: MintDeps, appId: string, mints: readonly OrError<MintFields>[]) {
-  const addresses = mints.flatMap((fields) => (isError(fields) ? [] : fields.collection_address));
-  const collections = await deps.lookUps.collections(appId, new Set(addresses));
-  const recipients = await recipientsOf(deps, appId, mints);
+async function checkMints(context: CommandContext, appId: string, mints: readonly OrError<MintFields>[]) {
+  const addresses = new Set(withoutErrors(mints).map((fields) => fields.collection_address));
+  const found = await context.lookUps.collections(Array.from(addresses, (address) => ({ appId, address })));
+  const collections = new Map(found.flatMap((one) => (one === undefined ? [] : [[one.address, one]])));
+  const recipients = await recipientsOf(context, appId, mints);
   const items: OrError<Item>[] = [];
   for (const fields of mints) {
     const item = isError(fields) ? fields : orError(() => itemOf(appId, collections, recipients, fields));
     const content = isError(fields) ? null : fields.unlockable_content;
     if (isError(item) || content == null) items.push(item);
-    else items.push({ ...item, unlockable: await deps.sealer.seal(content, sealedPlace("unlockable", item.id)) });
+    else items.push({ ...item, unlockable: await context.sealer.seal(content, sealedPlace("unlockable", item.id)) });
   }
   return { items };
 }

@@ -1,19 +1,14 @@
 import { refusalOfNewUser } from "../../client/rules/receiver-name.ts";
 import { ApiError, type FieldError } from "../domain/error-codes.ts";
 import { hasControls, NO_CONTROLS } from "../../client/rules/storable.ts";
-import type { NewWallet, WalletQueue } from "./create-wallet.ts";
-import type { LookUps } from "./look-ups.ts";
+import type { NewWallet } from "../store/apps/wallets.ts";
+import type { CommandContext } from "./context.ts";
 import { isError, type OrError } from "./or-error.ts";
-
-export interface RecipientDeps {
-  lookUps: LookUps;
-  creatingWallets: Pick<WalletQueue, "derive">;
-}
 
 interface Recipient {
   address: string;
-  /** undefined: the user has a wallet. */
-  newWallet: NewWallet | undefined;
+  /** Absent: the user has a wallet. */
+  newWallet?: NewWallet;
 }
 
 /** The wallets of users, by user identifier; an error for a name that does not become a user without being asked for. */
@@ -24,21 +19,23 @@ export type Recipients = ReadonlyMap<string, OrError<Recipient>>;
  * the transaction that stores the request creates it.
  */
 export async function recipientsOf(
-  { lookUps, creatingWallets }: RecipientDeps,
+  { lookUps, deriveWallets }: CommandContext,
   appId: string,
   items: readonly OrError<{ to_user?: string | undefined }>[],
 ): Promise<Recipients> {
-  const users = [...new Set(items.flatMap((item) => (isError(item) ? [] : (item.to_user ?? []))))];
-  const stored = await lookUps.walletsOfUsers(users.map((userIdentifier) => ({ appId, userIdentifier })));
-  const recipients = users.map(async (userIdentifier, index): Promise<[string, OrError<Recipient>]> => {
-    const wallet = stored[index];
-    if (wallet !== undefined) return [userIdentifier, { address: wallet.address, newWallet: undefined }];
-    const refused = refusalOfUser(userIdentifier);
-    if (refused !== null) return [userIdentifier, refused];
-    const { address, path } = await creatingWallets.derive({ appId, userIdentifier });
-    return [userIdentifier, { address, newWallet: { address, appId, userIdentifier, path } }];
-  });
-  return new Map(await Promise.all(recipients));
+  const names = new Set(items.flatMap((item) => (isError(item) ? [] : (item.to_user ?? []))));
+  const users = Array.from(names, (userIdentifier) => ({ appId, userIdentifier }));
+  const stored = await lookUps.walletsOfUsers(users);
+  const recipients = new Map<string, OrError<Recipient>>();
+  const without: typeof users = [];
+  for (const [index, user] of users.entries()) {
+    const known = stored[index] ?? refusalOfUser(user.userIdentifier);
+    if (known === null) without.push(user);
+    else recipients.set(user.userIdentifier, isError(known) ? known : { address: known.address });
+  }
+  for (const newWallet of await deriveWallets(without))
+    recipients.set(newWallet.userIdentifier ?? "", { address: newWallet.address, newWallet });
+  return recipients;
 }
 
 /** Why a name that has no wallet does not become a user without being asked for. Null: it does. */

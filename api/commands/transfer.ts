@@ -3,14 +3,13 @@ import { type CollectionType, isDelegated, type WalletCommand } from "../domain/
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import { orderedId } from "../shared/ids.ts";
 import type { TransferSource } from "../store/listings/transfer-source.ts";
-import { accept, type AcceptDeps, type Item } from "./accept.ts";
+import { accept, type Item } from "./accept.ts";
 import type { Answer } from "./answers.ts";
-import { chainUnavailable, type ForeignDeps, inspectForeign } from "./foreign-tokens.ts";
+import type { CommandContext } from "./context.ts";
+import { chainUnavailable, inspectForeign } from "./foreign-tokens.ts";
 import type { Caller } from "./idempotency.ts";
 import { isError, orError, type OrError, unlessError, withoutErrors } from "./or-error.ts";
-import { recipientAddress, newWalletOf, type RecipientDeps, type Recipients, recipientsOf } from "./recipients.ts";
-
-type MoveDeps = AcceptDeps & ForeignDeps & RecipientDeps;
+import { recipientAddress, newWalletOf, type Recipients, recipientsOf } from "./recipients.ts";
 
 interface BurnFields {
   from_address: string;
@@ -32,36 +31,41 @@ interface TransferFields extends BurnFields {
  * @param transfers the fields of each transfer, or the error that it has already.
  */
 export function transfer(
-  deps: MoveDeps,
+  context: CommandContext,
   caller: Caller,
   transfers: readonly OrError<TransferFields>[],
   isBatch: boolean,
 ): Promise<Answer> {
-  return accept(deps, caller, { check: () => checkMoves(deps, caller.appId, "transfer", transfers), isBatch });
+  return accept(context, caller, () => checkMoves(context, caller.appId, "transfer", transfers), isBatch);
 }
 
 /** The same for burns. They differ from transfers in that nobody gets the token, so soulbound tokens can be burnt, too. */
 export function burn(
-  deps: MoveDeps,
+  context: CommandContext,
   caller: Caller,
   burns: readonly OrError<BurnFields>[],
   isBatch: boolean,
 ): Promise<Answer> {
-  return accept(deps, caller, { check: () => checkMoves(deps, caller.appId, "burn", burns), isBatch });
+  return accept(context, caller, () => checkMoves(context, caller.appId, "burn", burns), isBatch);
 }
 
 type WalletItem = Item & { command: WalletCommand };
 type Kind = WalletCommand["kind"];
 
-async function checkMoves(deps: MoveDeps, appId: string, kind: Kind, moves: readonly OrError<TransferFields>[]) {
-  const started = await startsOf(deps, appId, kind, moves);
+async function checkMoves(
+  context: CommandContext,
+  appId: string,
+  kind: Kind,
+  moves: readonly OrError<TransferFields>[],
+) {
+  const started = await startsOf(context, appId, kind, moves);
   const foreign = await inspectForeign(
-    deps,
+    context,
     appId,
     started.flatMap((one) => (isError(one) || one.type !== null ? [] : one.fields.contract_address)),
   );
   const recipients = await recipientsOf(
-    deps,
+    context,
     appId,
     started.map((one) => (isError(one) ? one : one.fields)),
   );
@@ -70,7 +74,7 @@ async function checkMoves(deps: MoveDeps, appId: string, kind: Kind, moves: read
       ? one
       : orError(() => itemOf(appId, one, one.type ?? foreign.typeOf(one.fields.contract_address), recipients)),
   );
-  const items = await withDelegation(deps, checked);
+  const items = await withDelegation(context, checked);
   const isForeign = (_item: unknown, index: number) => {
     const start = started[index];
     return start !== undefined && !isError(start) && start.type === null;
@@ -93,7 +97,7 @@ interface Started {
 
 /** Looks up the wallets and the collections. */
 async function startsOf(
-  deps: MoveDeps,
+  context: CommandContext,
   appId: string,
   kind: Kind,
   moves: readonly OrError<TransferFields>[],
@@ -101,7 +105,7 @@ async function startsOf(
   const places = moves.flatMap((fields) =>
     isError(fields) ? [] : { appId, wallet: fields.from_address, contract: fields.contract_address },
   );
-  const sources = (await deps.lookUps.transferSources(places)).values();
+  const sources = (await context.lookUps.transferSources(places)).values();
   return moves.map((fields) => (isError(fields) ? fields : orError(() => startOf(kind, fields, sources.next().value))));
 }
 
@@ -143,7 +147,7 @@ function itemOf(
 
 /** Refuses what needs a delegate where the chain has no delegation (EIP-7702), or where the node cannot say so now. */
 async function withDelegation(
-  { foreign }: MoveDeps,
+  { foreign }: CommandContext,
   items: readonly OrError<WalletItem>[],
 ): Promise<readonly OrError<WalletItem>[]> {
   const needsDelegate = (item: OrError<WalletItem>) => !isError(item) && isDelegated(item.command);
@@ -152,7 +156,7 @@ async function withDelegation(
   return items.map((item) => (refusal !== null && needsDelegate(item) ? refusal : item));
 }
 
-async function delegationRefusal(foreign: ForeignDeps["foreign"]): Promise<ApiError | null> {
+async function delegationRefusal(foreign: CommandContext["foreign"]): Promise<ApiError | null> {
   try {
     if (await foreign.canDelegate()) return null;
   } catch (error) {

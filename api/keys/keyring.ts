@@ -1,7 +1,7 @@
 import { getBytes, HDNodeWallet, hexlify, Mnemonic, SigningKey } from "ethers";
 
-import { publicKeyOf } from "../shared/crypto.ts";
-import { addressOfPoint, derivePrivate, type PrivateNode, WALLETS_ROOT } from "./wallet-deriver.ts";
+import { addToPrivateKey, publicKeyOf } from "../shared/crypto.ts";
+import { addressOfPoint, deriveNode, NO_CHILD, type PublicNode, WALLETS_ROOT } from "./wallet-deriver.ts";
 
 /** Operator lane k signs with `m/44'/60'/1'/0/k`. */
 const LANES_ROOT = "m/44'/60'/1'/0";
@@ -51,13 +51,27 @@ export function createKeyring(phrase: string): Keyring {
   };
 }
 
-function privateNode({ privateKey, chainCode }: HDNodeWallet): PrivateNode {
-  return { key: getBytes(privateKey), chainCode: getBytes(chainCode) };
+/** An extended private key of BIP-32. */
+interface PrivateNode extends PublicNode {
+  key: Uint8Array;
 }
 
+function privateNode({ privateKey, chainCode }: HDNodeWallet): PrivateNode {
+  const key = getBytes(privateKey);
+  return { key, point: publicKeyOf(key), chainCode: getBytes(chainCode) };
+}
+
+/** The keys between the root and the child are erased. */
 function signerAt(root: PrivateNode, path: string): Signer {
-  const { key } = derivePrivate(root, path);
-  const signer = { address: addressOfPoint(publicKeyOf(key)), key: new SigningKey(hexlify(key)) };
+  const { point, scalars } = deriveNode(root, path);
+  const key = Uint8Array.from(root.key);
+  for (const scalar of scalars) {
+    const sum = addToPrivateKey(key, scalar);
+    if (sum === null) throw new RangeError(NO_CHILD);
+    key.set(sum);
+    sum.fill(0);
+  }
+  const signer = { address: addressOfPoint(point), key: new SigningKey(hexlify(key)) };
   key.fill(0);
   return signer;
 }

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomInt } from "node:crypto";
 
 import { getAddress, getBytes, HDNodeVoidWallet, HDNodeWallet, hexlify, SigningKey } from "ethers";
 
-import { addToPrivateKey, addToPublicKey, keccak256, publicKeyOf } from "../shared/crypto.ts";
+import { addToPublicKey, keccak256 } from "../shared/crypto.ts";
 
 /** Wallets have the paths `m/44'/60'/0'/a/b/c`. */
 export const WALLETS_ROOT = "m/44'/60'/0'";
@@ -35,7 +35,7 @@ export function createWalletDeriver(extendedPublicKey: string): WalletDeriver {
     derive: (appId, userIdentifier) => {
       if (userIdentifier === null) return nextUnnamed();
       const path = walletPath(appId, userIdentifier);
-      return { address: addressOfPoint(derivePublic(root, path).point), path };
+      return { address: addressOfPoint(deriveNode(root, path).point), path };
     },
   };
 }
@@ -48,13 +48,13 @@ export function createWalletDeriver(extendedPublicKey: string): WalletDeriver {
 export function unnamedWallets(root: PublicNode, first = 0): () => DerivedWallet {
   const newParent = () => {
     const path = [randomInt(HARDENED), randomInt(HARDENED)].join("/");
-    return { path, node: derivePublic(root, path), next: first };
+    return { path, node: deriveNode(root, path), next: first };
   };
   let parent: ReturnType<typeof newParent> | null = null;
   return () => {
     if (parent === null || parent.next >= HARDENED) parent = newParent();
     const index = (parent.next++).toString();
-    return { address: addressOfPoint(derivePublic(parent.node, index).point), path: `${parent.path}/${index}` };
+    return { address: addressOfPoint(deriveNode(parent.node, index).point), path: `${parent.path}/${index}` };
   };
 }
 
@@ -72,48 +72,38 @@ export function walletPath(appId: string, user: string): string {
 }
 
 /** An extended public key of BIP-32. The point is uncompressed (65 bytes). */
-interface PublicNode {
+export interface PublicNode {
   point: Uint8Array;
   chainCode: Uint8Array;
 }
 
-/** An extended private key of BIP-32. */
-export interface PrivateNode {
-  key: Uint8Array;
-  chainCode: Uint8Array;
-}
-
 /** The chance of such an index is below 1 in 2^127. */
-const NO_CHILD = "the derivation path has no key: BIP-32 leaves out this index";
+export const NO_CHILD = "the derivation path has no key: BIP-32 leaves out this index";
 const HARDENED = 0x8000_0000;
 
-/** @param path unhardened steps, such as `1/2/3`. @throws RangeError when a step is not a valid index. */
-function derivePublic(root: PublicNode, path: string): PublicNode {
-  let node = root;
-  for (const index of indexesOf(path)) {
-    const { scalar, chainCode } = childOf(node, index);
-    const point = addToPublicKey(node.point, scalar);
-    if (point === null) throw new RangeError(NO_CHILD);
-    node = { point, chainCode };
-  }
-  return node;
-}
-
 /**
- * The keys between the root and the child are erased.
- * @param path unhardened steps, such as `1/2/3`. @throws RangeError when a step is not a valid index.
+ * The only derivation, for public and for private keys.
+ * @param path unhardened steps, such as `1/2/3`.
+ * @returns the child, and the scalars that its private key is larger by than that of the root.
+ * @throws RangeError when a step is not a valid index.
  */
-export function derivePrivate(root: PrivateNode, path: string): PrivateNode {
-  let node = root;
+export function deriveNode(root: PublicNode, path: string): PublicNode & { scalars: Uint8Array[] } {
+  let { point, chainCode } = root;
+  const scalars: Uint8Array[] = [];
   for (const index of indexesOf(path)) {
-    const { scalar, chainCode } = childOf({ point: publicKeyOf(node.key), chainCode: node.chainCode }, index);
-    const key = addToPrivateKey(node.key, scalar);
-    scalar.fill(0);
-    if (node !== root) node.key.fill(0);
-    if (key === null) throw new RangeError(NO_CHILD);
-    node = { key, chainCode };
+    const data = Buffer.alloc(37);
+    // The compressed public key: its prefix tells whether y, and so its last byte, is odd.
+    data[0] = ((point[64] ?? 0) & 1) === 0 ? 2 : 3;
+    data.set(point.subarray(1, 33), 1);
+    data.writeUInt32BE(index, 33);
+    const digest = createHmac("sha512", chainCode).update(data).digest();
+    const scalar = digest.subarray(0, 32);
+    const child = addToPublicKey(point, scalar);
+    if (child === null) throw new RangeError(NO_CHILD);
+    scalars.push(scalar);
+    [point, chainCode] = [child, digest.subarray(32)];
   }
-  return node;
+  return { point, chainCode, scalars };
 }
 
 /** The address (EIP-55) of an uncompressed public key. */
@@ -128,15 +118,4 @@ function indexesOf(path: string): number[] {
       throw new RangeError(`${JSON.stringify(step)} is not an unhardened step of a derivation path`);
     return index;
   });
-}
-
-/** The scalar to add to the parent's key, and the child's chain code. */
-function childOf(parent: PublicNode, index: number): { scalar: Buffer; chainCode: Buffer } {
-  const data = Buffer.alloc(37);
-  // The compressed public key: its prefix tells whether y, and so its last byte, is odd.
-  data[0] = ((parent.point[64] ?? 0) & 1) === 0 ? 2 : 3;
-  data.set(parent.point.subarray(1, 33), 1);
-  data.writeUInt32BE(index, 33);
-  const digest = createHmac("sha512", parent.chainCode).update(data).digest();
-  return { scalar: digest.subarray(0, 32), chainCode: digest.subarray(32) };
 }

@@ -1,8 +1,8 @@
 import express, { type Express, type RequestHandler, Router } from "express";
 
 import { AcceptQueue } from "../commands/accept-queue.ts";
-import { WalletQueue } from "../commands/create-wallet.ts";
-import { LookUps } from "../commands/look-ups.ts";
+import { createWalletDerivation } from "../commands/create-wallet.ts";
+import { createLookUps } from "../commands/look-ups.ts";
 import { UploadPlaces } from "../commands/upload-media.ts";
 import { READINESS_WORDS } from "../domain/conditions.ts";
 import { ApiError } from "../domain/error-codes.ts";
@@ -27,8 +27,8 @@ export function createExpressApp(parts: AppDeps): Express {
   const deps: HttpDeps = {
     ...parts,
     accepting: new AcceptQueue(database, parts.sealer, settings),
-    creatingWallets: new WalletQueue(database, parts.deriver),
-    lookUps: new LookUps(database.read),
+    deriveWallets: createWalletDerivation(parts.deriver),
+    lookUps: createLookUps(database.read),
     uploads: new UploadPlaces(),
     bytes: new HeldBytes(settings.limits.callBytes),
     rates: new RateLimit(settings.limits, { database, processes: parts.apiProcesses }),

@@ -3,6 +3,7 @@ import type { RequestHandler, Response } from "express";
 import { isScope, looksLikeToken, type Scope } from "../commands/api-tokens.ts";
 import { type Credential, hashOf, isValid } from "../commands/credential.ts";
 import { ApiError, forbidden } from "../domain/error-codes.ts";
+import { findConsoleSessionsByHash } from "../store/apps/console-sessions.ts";
 import { CallValue } from "./call-value.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Endpoint, Exchange } from "./endpoint.ts";
@@ -56,7 +57,7 @@ async function identityByToken(
   if (token === null) return null;
   const hash = hashOf(token);
   await rates.refuseStranger(hash, request, response);
-  const row = await lookUps.token(hash);
+  const [row] = await lookUps.tokens([hash]);
   if (row === undefined || !isValid(row, Date.now())) return null;
   rates.rememberValid(hash);
   await rates.countApp(row.app_id, response, row);
@@ -68,9 +69,14 @@ async function identityByToken(
  * For a call that waited after it was authenticated, for the rest of its body or for its turn. It refuses those that write
  * nothing, too. @throws ApiError `unauthorized`
  */
-export async function requireStillValid({ lookUps }: Pick<HttpDeps, "lookUps">, credential: Credential | null) {
+export async function requireStillValid(
+  { database, lookUps }: Pick<HttpDeps, "database" | "lookUps">,
+  credential: Credential | null,
+) {
   if (credential === null) return;
-  if (!(await lookUps.isValid(credential))) throw new ApiError("unauthorized");
+  const { kind, hash } = credential;
+  const [row] = await (kind === "token" ? lookUps.tokens([hash]) : findConsoleSessionsByHash(database.read, [hash]));
+  if (row === undefined || !isValid(row, Date.now())) throw new ApiError("unauthorized");
 }
 
 /** @throws ApiError `forbidden` when the endpoint is not for such callers, or the token or session lacks the scope. */

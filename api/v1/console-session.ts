@@ -3,14 +3,19 @@ import type { CookieOptions, Request, Response } from "express";
 import { isScope } from "../commands/api-tokens.ts";
 import { hashOf, isValid, looksLikeSecret } from "../commands/credential.ts";
 import { ApiError, forbidden } from "../domain/error-codes.ts";
-import { type StoredConsoleSession, touchConsoleSession } from "../store/apps/console-sessions.ts";
+import { findAppsById } from "../store/apps/apps.ts";
+import {
+  findConsoleSessionsByHash,
+  type StoredConsoleSession,
+  touchConsoleSession,
+} from "../store/apps/console-sessions.ts";
 import type { Identity } from "./authenticate.ts";
 import type { HttpDeps } from "./deps.ts";
 
 /** The time of the last use is written at most once in this many milliseconds, so that calls that read do not write. */
 const TOUCH_EVERY = 300_000;
 
-type Deps = Pick<HttpDeps, "database" | "logger" | "lookUps" | "rates" | "settings">;
+type Deps = Pick<HttpDeps, "database" | "logger" | "rates" | "settings">;
 
 /**
  * Who makes a call with the cookie of a session. The session is looked up at each call: a revocation works at once.
@@ -24,7 +29,7 @@ export async function identityBySession(deps: Deps, request: Request, response: 
   await requireOwnPageOrCount(deps, request, response);
   const hash = hashOf(secret);
   await deps.rates.refuseStranger(hash, request, response);
-  const session = await deps.lookUps.session(hash);
+  const [session] = await findConsoleSessionsByHash(deps.database.read, [hash]);
   const now = Date.now();
   if (session === undefined || session.hash === null || !isValid(session, now)) return null;
   deps.rates.rememberValid(hash);
@@ -49,7 +54,7 @@ async function requireOwnPageOrCount({ rates, settings }: Deps, request: Request
 }
 
 async function appOf(
-  { lookUps }: Deps,
+  { database }: Deps,
   session: StoredConsoleSession,
   chosen: string | undefined,
 ): Promise<string | null> {
@@ -59,7 +64,8 @@ async function appOf(
     throw forbidden(message);
   }
   if (chosen === undefined) return null;
-  if ((await lookUps.app(chosen)) !== undefined) return chosen;
+  const [app] = await findAppsById(database.read, [chosen]);
+  if (app !== undefined) return chosen;
   const message = "No app has this id. `GET /v1/operator/apps` lists the apps.";
   throw new ApiError("validation_failed", [{ field: APP_HEADER, code: "unknown", message }]);
 }

@@ -5,10 +5,9 @@ import type { Logger } from "pino";
 
 import type { ForeignContracts } from "../chain/foreign.ts";
 import type { ReceiverReads } from "../chain/receivers.ts";
-import type { AcceptQueue } from "../commands/accept-queue.ts";
-import type { UploadPlaces } from "../commands/upload-media.ts";
-import type { WalletQueue } from "../commands/create-wallet.ts";
+import type { CommandContext } from "../commands/context.ts";
 import type { LookUps } from "../commands/look-ups.ts";
+import type { UploadPlaces } from "../commands/upload-media.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Readiness } from "../domain/conditions.ts";
 import type { BlockStore } from "../content/block-store.ts";
@@ -64,8 +63,8 @@ export interface AppDeps {
 /** What the endpoints need. */
 export interface HttpDeps extends AppDeps {
   /** Calls that arrive together are decided together. */
-  accepting: AcceptQueue;
-  creatingWallets: WalletQueue;
+  accepting: CommandContext["accepting"];
+  deriveWallets: CommandContext["deriveWallets"];
   lookUps: LookUps;
   uploads: UploadPlaces;
   rates: RateLimit;

@@ -8,6 +8,7 @@ import { publishedTokenMetadata, tokenFile } from "../domain/metadata-files.ts";
 import { toWireInteger } from "../domain/token.ts";
 import { remember } from "../shared/bounded-map.ts";
 import type { StoredToken } from "../store/apps/api-tokens.ts";
+import { findAppsById } from "../store/apps/apps.ts";
 import type { StoredConsoleSession } from "../store/apps/console-sessions.ts";
 import type { WalletRow } from "../store/db/schema.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
@@ -143,10 +144,10 @@ export function presentRequest(row: ListedRequest, reasons: PipelineReasons | nu
 
 /** @returns undefined when the session's app was removed meanwhile. */
 export async function presentSession(
-  { chainId, lookUps, settings }: Pick<HttpDeps, "chainId" | "lookUps" | "settings">,
+  { chainId, database, settings }: Pick<HttpDeps, "chainId" | "database" | "settings">,
   session: StoredConsoleSession,
 ) {
-  const app = session.app_id === null ? null : await lookUps.app(session.app_id);
+  const [app] = session.app_id === null ? [null] : await findAppsById(database.read, [session.app_id]);
   if (app === undefined) return undefined;
   return {
     session_id: session.id,
@@ -245,4 +246,9 @@ export const isoTime = remember(1_024, (milliseconds: number) => new Date(millis
 export function found<T>(value: T | undefined): T {
   if (value === undefined) throw new ApiError("not_found");
   return value;
+}
+
+/** The same for the answer of a look-up for one thing. */
+export function foundOne<T>([value]: readonly (T | undefined)[]): T {
+  return found(value);
 }

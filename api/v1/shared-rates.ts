@@ -1,5 +1,4 @@
-import { gatherCalls } from "../commands/look-ups.ts";
-import type { Gather } from "../shared/gather.ts";
+import { together } from "../commands/look-ups.ts";
 import { addCalls } from "../store/apps/quotas.ts";
 import type { Database } from "../store/db/database.ts";
 
@@ -45,12 +44,12 @@ const LEAST_SHARE = 50;
 export class SharedRates {
   readonly #options: SharedRatesOptions;
   readonly #uncounted = new Map<string, Uncounted>();
-  readonly #counting: Gather<string, SharedCount | null>;
+  readonly #counting: (keys: readonly string[]) => Promise<(SharedCount | null)[]>;
   #sweepAt = 0;
 
   constructor(options: SharedRatesOptions) {
     this.#options = options;
-    this.#counting = gatherCalls((keys) => this.#count(keys));
+    this.#counting = together((keys) => this.#count(keys));
   }
 
   /**
@@ -68,7 +67,9 @@ export class SharedRates {
     if (running < 2) return null;
     const left = limit - (local.used - uncounted.calls);
     const share = Math.ceil(Math.max(left / (SHARE * running), limit / LEAST_SHARE));
-    return uncounted.calls < share ? null : this.#counting.add(key);
+    if (uncounted.calls < share) return null;
+    const [total = null] = await this.#counting([key]);
+    return total;
   }
 
   #entry(key: string, now: number, msBeforeNext: number): Uncounted {
@@ -79,7 +80,7 @@ export class SharedRates {
     return entry;
   }
 
-  async #count(keys: string[]): Promise<(SharedCount | null)[]> {
+  async #count(keys: readonly string[]): Promise<(SharedCount | null)[]> {
     const { database, window } = this.#options;
     const now = Date.now();
     const added = [...new Set(keys)].flatMap((key) => {

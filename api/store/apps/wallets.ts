@@ -8,12 +8,28 @@ import { DIRECTIONS, type Order, type Page, type PageQuery, pageOf, rowsToFetch,
 import { beginningOf, beginsWith } from "../db/prefix.ts";
 import type { WalletRow } from "../db/schema.ts";
 
+/** The app, and its name for the user; null: a wallet without a user. */
+export interface WalletOwner {
+  appId: string;
+  userIdentifier: string | null;
+}
+
+/** A wallet that is derived and not stored yet. */
+export interface NewWallet extends WalletOwner {
+  address: string;
+  path: string;
+}
+
 /** @returns the addresses of those that were inserted: an app has one wallet for each of its users. */
-export async function insertWallets(
-  trx: Trx,
-  wallets: readonly Omit<WalletRow, "seq" | "delegated">[],
-): Promise<Set<string>> {
+export async function insertWallets(trx: Trx, wallets: readonly NewWallet[], now: number): Promise<Set<string>> {
   if (wallets.length === 0) return new Set();
+  const rows = wallets.map(({ address, appId, userIdentifier, path }) => ({
+    address,
+    app_id: appId,
+    user_identifier: userIdentifier,
+    path,
+    created_at: now,
+  }));
   const columns = {
     address: "text",
     app_id: "text",
@@ -21,18 +37,18 @@ export async function insertWallets(
     path: "text",
     created_at: "integer",
   } as const;
-  const { rows } = await sql<{ address: string; app_id: string; created_at: number }>`
+  const inserted = await sql<{ address: string; app_id: string }>`
     insert into wallets (address, app_id, user_identifier, path, created_at)
     select address, app_id, user_identifier, path, created_at
-      from ${rowSet(trx, columns, wallets)} as input where true order by ord
-    on conflict do nothing returning address, app_id, created_at`.execute(trx);
+      from ${rowSet(trx, columns, rows)} as input where true order by ord
+    on conflict do nothing returning address, app_id`.execute(trx);
   const counters = new CounterDeltas();
-  for (const { app_id, created_at } of rows) {
+  for (const { app_id } of inserted.rows) {
     counters.add(counterKeys.wallets(app_id), 1);
-    counters.add(counterKeys.usage(app_id, dayOf(created_at), "wallets"), 1);
+    counters.add(counterKeys.usage(app_id, dayOf(now), "wallets"), 1);
   }
   await counters.flush(trx);
-  return new Set(rows.map(({ address }) => address));
+  return new Set(inserted.rows.map(({ address }) => address));
 }
 
 const walletsByAddress = compiledSetQuery(

@@ -65,9 +65,14 @@ export function isRepeatable(error: unknown): boolean {
   return error instanceof StatementLost || REPEATABLE.includes(codeOf(error));
 }
 
+/** Thrown in a transaction that finds a row which was inserted after the transaction looked for it. */
+export class InsertedMeanwhile extends Error {
+  override readonly name = "InsertedMeanwhile";
+}
+
 /** Whether a key was there already. It may have been inserted after the transaction looked for it. */
 export function isInsertedMeanwhile(error: unknown): boolean {
-  return codeOf(error) === INSERTED_MEANWHILE;
+  return error instanceof InsertedMeanwhile || codeOf(error) === INSERTED_MEANWHILE;
 }
 
 export function connectionProblem(reason: string, cause?: unknown): DatabaseUnavailable {

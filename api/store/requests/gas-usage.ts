@@ -154,20 +154,23 @@ export class GasBudgets {
     return budgets;
   }
 
-  /** @returns the charge; null: there is no budget; `spent`: the rest of the day's budget is too small. */
-  charge(appId: string, command: Command): GasCharge | null | "spent" {
-    if (this.#budget === null) return null;
-    const gas = estimateGas(command, this.#measured);
-    const app = this.#used.get(appId);
-    if (app === undefined || app.before + app.charged + gas > this.#budget) return "spent";
-    app.charged += gas;
-    return { day: this.#day, gas };
+  /** What a request is charged; null: there is no budget. */
+  chargeOf(command: Command): GasCharge | null {
+    return this.#budget === null ? null : { day: this.#day, gas: estimateGas(command, this.#measured) };
   }
 
-  /** Refunds a charge, because the request is refused for another reason. */
-  refund(appId: string, { gas }: GasCharge): void {
+  /** Whether the rest of the day's budget is large enough. */
+  fits(appId: string, charge: GasCharge | null): boolean {
     const app = this.#used.get(appId);
-    if (app !== undefined) app.charged -= gas;
+    return (
+      charge === null || (app !== undefined && app.before + app.charged + charge.gas <= (this.#budget ?? Infinity))
+    );
+  }
+
+  /** Charges the app for an accepted request. */
+  add(appId: string, charge: GasCharge | null): void {
+    const app = this.#used.get(appId);
+    if (app !== undefined) app.charged += charge?.gas ?? 0;
   }
 
   async store(trx: Trx): Promise<void> {

@@ -12,7 +12,7 @@ import { type HoldingKey, holdingKey, MAX_QUANTITY, type TokenKey, tokenKey } fr
 import { forUpdate, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { isOpen } from "./freezing.ts";
 import { lockHoldings, lockTokens } from "./locked-rows.ts";
-import { changePlaces, storeReserved, unmintedToken } from "./reservations.ts";
+import { reserve } from "./reservations.ts";
 
 /*
  * Reservations: what an accepted request uses up before its call is on chain (supply under the cap, an ERC1155 id,
@@ -40,6 +40,7 @@ export class ReservationSet {
   readonly #holdings = new Map<string, HoldingState>();
   /** Tokens that have any holder. */
   readonly #known = new Set<string>();
+  readonly #taken: { id: string; command: Command }[] = [];
 
   static async read(trx: Trx, all: readonly Command[]): Promise<ReservationSet> {
     const set = new ReservationSet();
@@ -53,31 +54,22 @@ export class ReservationSet {
 
   async #readCollections(trx: Trx, addresses: ReadonlySet<string>): Promise<void> {
     if (addresses.size === 0) return;
-    const { rows } = await sql<Omit<CollectionState, "taken"> & { address: string }>`
+    const { rows } = await sql<CollectionState & { address: string }>`
       select address, max_supply, minted, reserved, metadata_frozen from collections
        where address in ${textSet(trx, addresses)}
        order by address ${forUpdate(trx)}`.execute(trx);
-    for (const { address, ...row } of rows) this.#collections.set(address, { ...row, taken: 0 });
+    for (const { address, ...row } of rows) this.#collections.set(address, row);
   }
 
   async #readTokens(trx: Trx, keys: readonly TokenKey[]): Promise<void> {
-    for (const [key, row] of await lockTokens(trx, keys)) {
-      this.#tokens.set(key, {
-        seq: row.seq,
-        supply: BigInt(row.supply),
-        reserved: BigInt(row.reserved),
-        onChain: row.minted_block !== null,
-        changed: false,
-        creation: null,
-      });
-    }
+    for (const [key, { supply, reserved, minted_block }] of await lockTokens(trx, keys))
+      this.#tokens.set(key, { supply: BigInt(supply), reserved: BigInt(reserved), onChain: minted_block !== null });
   }
 
   async #readHoldings(trx: Trx, taken: readonly WalletCommand[]): Promise<void> {
     const wanted = taken.map(({ contract, tokenId, from }) => ({ contract, tokenId, owner: from }));
-    for (const [key, { seq, quantity, reserved }] of await lockHoldings(trx, wanted)) {
-      this.#holdings.set(key, { seq, quantity: BigInt(quantity), reserved: BigInt(reserved), changed: false });
-    }
+    for (const [key, { quantity, reserved }] of await lockHoldings(trx, wanted))
+      this.#holdings.set(key, { quantity: BigInt(quantity), reserved: BigInt(reserved) });
     const missing = wanted.filter((key) => !this.#holdings.has(holdingKey(key)));
     if (missing.length > 0) await this.#readKnown(trx, missing);
   }
@@ -94,8 +86,14 @@ export class ReservationSet {
   }
 
   /** Reserves what a request needs. @returns `ok`, or why it was refused; nothing is reserved then. */
-  take(requestId: string, command: Command): "ok" | ReservationRefusal {
+  take(id: string, command: Command): "ok" | ReservationRefusal {
     if (!reserves(command)) return "ok";
+    const result = this.#take(command);
+    if (result === "ok") this.#taken.push({ id, command });
+    return result;
+  }
+
+  #take(command: ReservingCommand): "ok" | ReservationRefusal {
     if (isOfWallet(command)) return this.#takeCopies(command);
     const collection = this.#collections.get(command.collection);
     // Frozen metadata has no place for a new token.
@@ -104,24 +102,16 @@ export class ReservationSet {
       case "mint-erc721":
         return reservePlace(collection);
       case "create-erc1155":
-        return this.#create(requestId, command);
+        return this.#create(command);
       case "mint-erc1155":
         return this.#takeSupply(command);
     }
   }
 
-  /** The token's row is inserted unseen, until its mint is on chain. */
-  #create(requestId: string, command: CreateErc1155): "ok" | ReservationRefusal {
-    const key = tokenKey({ contract: command.collection, tokenId: command.tokenId });
+  #create({ collection: contract, tokenId, quantity }: CreateErc1155): "ok" | ReservationRefusal {
+    const key = tokenKey({ contract, tokenId });
     if (this.#tokens.has(key)) return "token_already_exists";
-    this.#tokens.set(key, {
-      seq: null,
-      supply: 0n,
-      reserved: BigInt(command.quantity),
-      onChain: false,
-      changed: true,
-      creation: { requestId, command },
-    });
+    this.#tokens.set(key, { supply: 0n, reserved: BigInt(quantity), onChain: false });
     return "ok";
   }
 
@@ -131,7 +121,7 @@ export class ReservationSet {
     if (token?.onChain !== true) return "token_not_found";
     const reserved = token.reserved + BigInt(command.quantity);
     if (token.supply + reserved > MAX_QUANTITY) return "supply_exceeded";
-    [token.reserved, token.changed] = [reserved, true];
+    token.reserved = reserved;
     return "ok";
   }
 
@@ -146,26 +136,21 @@ export class ReservationSet {
     if (contractType === "ERC721" && holding.reserved !== 0n) return "token_busy";
     const reserved = holding.reserved + BigInt(quantity);
     if (reserved > holding.quantity) return "insufficient_balance";
-    [holding.reserved, holding.changed] = [reserved, true];
+    holding.reserved = reserved;
     return "ok";
   }
 
   /** Stores what was reserved. */
-  async store(trx: Trx): Promise<void> {
-    const taken = [...this.#collections].map(([address, collection]) => [address, collection.taken] as const);
-    await changePlaces(trx, new Map(taken.filter(([, places]) => places > 0)));
-    const tokens = [...this.#tokens.values()];
-    await insertTokens(trx, tokens);
-    await storeReserved(trx, "nfts", tokens.flatMap(changedRow));
-    await storeReserved(trx, "holdings", [...this.#holdings.values()].flatMap(changedRow));
+  store(trx: Trx): Promise<void> {
+    return reserve(trx, this.#taken);
   }
 }
 
 function reservePlace(collection: CollectionState | undefined): "ok" | ReservationRefusal {
   if (collection === undefined) return "supply_exceeded";
-  const { max_supply, minted, reserved, taken } = collection;
-  if (max_supply !== null && minted + reserved + taken >= max_supply) return "supply_exceeded";
-  collection.taken += 1;
+  const { max_supply, minted, reserved } = collection;
+  if (max_supply !== null && minted + reserved >= max_supply) return "supply_exceeded";
+  collection.reserved += 1;
   return "ok";
 }
 
@@ -186,57 +171,22 @@ function tokenOf(command: ReservingCommand): TokenKey[] {
   return [{ contract, tokenId: command.tokenId }];
 }
 
-/* The rows that a group of requests reserves from, and the statements that store the changes. */
+/* The rows that a group of requests reserves from, with what it has reserved so far. */
 
 interface CollectionState {
   max_supply: number | null;
   minted: number;
   reserved: number;
   metadata_frozen: number;
-  taken: number;
 }
 
 interface TokenState {
-  seq: number | null;
   supply: bigint;
   reserved: bigint;
   onChain: boolean;
-  changed: boolean;
-  /** The request that creates it in this group. */
-  creation: { requestId: string; command: CreateErc1155 } | null;
 }
 
 interface HoldingState {
-  seq: number;
   quantity: bigint;
   reserved: bigint;
-  changed: boolean;
-}
-
-/** The tokens that the group creates. */
-async function insertTokens(trx: Trx, tokens: readonly TokenState[]): Promise<void> {
-  const created = tokens.flatMap(({ creation, reserved }) =>
-    creation === null
-      ? []
-      : [{ ...unmintedToken(creation.requestId, creation.command), reserved: reserved.toString() }],
-  );
-  if (created.length === 0) return;
-  const columns = {
-    contract: "text",
-    token_id: "text",
-    request_id: "text",
-    reserved: "text",
-    token_uri: "text",
-    metadata: "text",
-    search_name: "text",
-  } as const;
-  await sql`
-    insert into nfts (contract, token_id, request_id, supply, reserved, token_uri, metadata, search_name)
-    select contract, token_id, request_id, '0', reserved, token_uri, metadata, search_name
-      from ${rowSet(trx, columns, created)} as input order by ord`.execute(trx);
-}
-
-/** The row of a token or holding, if it is stored and something more of it is reserved. */
-function changedRow({ seq, reserved, changed }: TokenState | HoldingState) {
-  return changed && seq !== null ? [{ seq, reserved: reserved.toString() }] : [];
 }

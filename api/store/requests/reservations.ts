@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
 import type { Command, CreateErc1155 } from "../../domain/command.ts";
 import { type HoldingKey, holdingKey, type TokenKey, tokenKey } from "../../domain/token.ts";
@@ -37,10 +37,17 @@ export async function reserveAgain(
   for (const { command } of requests)
     if (command.kind === "freeze-metadata") await startFreezing(trx, command.collection);
   // The row of an id is gone where the call had failed.
-  await insertUnminted(
+  await insertUnminted(trx, requests, sql`on conflict (contract, token_id) do nothing`);
+  await changeReserved(
     trx,
-    requests.flatMap(({ id, command }) => (command.kind === "create-erc1155" ? [unmintedToken(id, command)] : [])),
+    requests.map(({ command }) => command),
+    1,
   );
+}
+
+/** Takes the reservations of accepted requests, within limits that were checked. @throws when an id has been created meanwhile. */
+export async function reserve(trx: Trx, requests: readonly { id: string; command: Command }[]): Promise<void> {
+  await insertUnminted(trx, requests, sql``);
   await changeReserved(
     trx,
     requests.map(({ command }) => command),
@@ -89,7 +96,7 @@ async function changeReserved(trx: Trx, commands: readonly Command[], sign: 1 | 
 }
 
 /** The row of an id that is not on chain, as its request makes it. */
-export function unmintedToken(requestId: string, { collection, tokenId, uri, metadata }: CreateErc1155) {
+function unmintedToken(requestId: string, { collection, tokenId, uri, metadata }: CreateErc1155) {
   return {
     contract: collection,
     token_id: tokenId,
@@ -109,19 +116,25 @@ const UNMINTED = {
   search_name: "text",
 } as const;
 
-/** Inserts the rows of tokens, with nothing reserved yet. Does nothing where an id has one. */
-async function insertUnminted(trx: Trx, rows: readonly ReturnType<typeof unmintedToken>[]): Promise<void> {
+/** Inserts the rows of new ids unseen, until their mints are on chain, and with nothing reserved yet. */
+async function insertUnminted(
+  trx: Trx,
+  requests: readonly { id: string; command: Command }[],
+  ifThere: RawBuilder<unknown>,
+): Promise<void> {
+  const rows = requests.flatMap(({ id, command }) =>
+    command.kind === "create-erc1155" ? [unmintedToken(id, command)] : [],
+  );
   for (const part of inParts(rows)) {
     await sql`
       insert into nfts (contract, token_id, request_id, token_uri, metadata, search_name, supply, reserved)
       select contract, token_id, request_id, token_uri, metadata, search_name, '0', '0'
-        from ${rowSet(trx, UNMINTED, part)} as input where true order by ord
-      on conflict (contract, token_id) do nothing`.execute(trx);
+        from ${rowSet(trx, UNMINTED, part)} as input where true order by ord ${ifThere}`.execute(trx);
   }
 }
 
 /** Changes how many places under the caps of ERC721 collections are reserved. @param places the changes by address. */
-export async function changePlaces(trx: Trx, places: ReadonlyMap<string, number>): Promise<void> {
+async function changePlaces(trx: Trx, places: ReadonlyMap<string, number>): Promise<void> {
   if (places.size === 0) return;
   const rows = [...places].map(([address, change]) => ({ address, change }));
   await sql`
@@ -150,11 +163,7 @@ interface ReservedCopies {
   reserved: string;
 }
 
-export async function storeReserved(
-  trx: Trx,
-  table: "nfts" | "holdings",
-  rows: readonly ReservedCopies[],
-): Promise<void> {
+async function storeReserved(trx: Trx, table: "nfts" | "holdings", rows: readonly ReservedCopies[]): Promise<void> {
   if (rows.length === 0) return;
   await sql`
     update ${sql.table(table)} set reserved = input.reserved

@@ -11,7 +11,7 @@ import { type ContentsFilter, listContents as storedContents } from "../../store
 import type { HttpDeps } from "../deps.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import { heldNftExample, historyExample, pageExample, walletExample } from "../examples.ts";
-import { found, placeOf, presentHeldNft, presentHistoryEntry, presentWallet } from "../present.ts";
+import { foundOne, placeOf, presentHeldNft, presentHistoryEntry, presentWallet } from "../present.ts";
 import { historyPage } from "../schemas/history.ts";
 import { optional, userIdentifier } from "../schemas/inputs.ts";
 import { contractNftsPage, heldNftsPage } from "../schemas/nfts.ts";
@@ -80,7 +80,7 @@ export const listAccounts = defineEndpoint({
     const wanted = readPage(query, listing);
     const page =
       addresses !== undefined
-        ? pageOfFound(await Promise.all([...new Set(addresses)].map((one) => lookUps.wallet(appId, one))))
+        ? pageOfFound(await lookUps.wallets([...new Set(addresses)].map((address) => ({ appId, address }))))
         : search !== undefined
           ? pageOfFound(await searchWallets(database.read, appId, search, wanted.limit), wanted.limit)
           : await listWallets(database.read, appId, order, wanted);
@@ -101,8 +101,8 @@ export const getAccountOfUser = defineEndpoint({
   errors: ["not_found"],
   isSmall: true,
   handle: async ({ lookUps }, { appId, params }) => {
-    const [wallet] = await lookUps.walletsOfUsers([{ appId, userIdentifier: params.user_identifier }]);
-    return presentWallet(found(wallet));
+    const user = { appId, userIdentifier: params.user_identifier };
+    return presentWallet(foundOne(await lookUps.walletsOfUsers([user])));
   },
 });
 
@@ -119,7 +119,7 @@ export const listWalletHistory = defineEndpoint({
   response: historyPage,
   errors: ["not_found"],
   handle: async ({ database, lookUps }, { appId, params, query }) => {
-    const wallet = found(await lookUps.wallet(appId, params.address));
+    const wallet = foundOne(await lookUps.wallets([{ appId, address: params.address }]));
     const page = await list(database.read, appId, wallet.address, readPage(query, "wallet_history"));
     return pageAnswer(page, "wallet_history", "history", page.items.map(presentHistoryEntry));
   },
@@ -190,7 +190,7 @@ interface CallerWithScopes {
 
 /** A page of all tokens in one of the app's wallets. */
 async function contentsPage(deps: HttpDeps, appId: string, address: string, query: PageInput) {
-  const wallet = found(await deps.lookUps.wallet(appId, address));
+  const wallet = foundOne(await deps.lookUps.wallets([{ appId, address }]));
   return tokensPage(deps, { wallet: wallet.address, filter: null, listing: "contents" }, query, {});
 }
 
@@ -202,7 +202,7 @@ async function contractContentsPage(
   filter: ContentsFilter,
   query: PageInput,
 ) {
-  const wallet = found(await deps.lookUps.wallet(caller.appId, address));
+  const wallet = foundOne(await deps.lookUps.wallets([{ appId: caller.appId, address }]));
   const part = { wallet: wallet.address, filter, listing: "contents_of_contract" };
   readPage(query, part.listing);
   // Read before the holdings: they may be newer than this block, never older.

@@ -31,6 +31,7 @@ import {
 } from "../examples.ts";
 import {
   found,
+  foundOne,
   placeOf,
   presentCollection,
   presentCollectionNft,
@@ -134,7 +135,7 @@ export const listCollections = defineEndpoint({
     const wanted = readPage(query, listing);
     const page =
       addresses !== undefined
-        ? pageOfFound(await Promise.all([...new Set(addresses)].map((one) => deps.lookUps.collection(appId, one))))
+        ? pageOfFound(await deps.lookUps.collections([...new Set(addresses)].map((address) => ({ appId, address }))))
         : search !== undefined
           ? pageOfFound(await searchCollections(deps.database.read, appId, search, wanted.limit), wanted.limit)
           : await storedCollections(deps.database.read, appId, order, wanted);
@@ -157,7 +158,7 @@ export const listNfts = defineEndpoint({
   response: collectionNftsPage,
   errors: ["not_found"],
   handle: async (deps, { appId, params, query }) => {
-    const collection = found(await deps.lookUps.collection(appId, params.address));
+    const collection = foundOne(await deps.lookUps.collections([{ appId, address: params.address }]));
     const { listing, page } = await nftsOf(deps, appId, collection.address, query);
     const place = placeOf(deps);
     const nfts = page.items.map((nft) => presentCollectionNft(place, nft));
@@ -206,7 +207,7 @@ export const getNft = defineEndpoint({
   handle: async (deps, { appId, params, query }) => {
     const db = deps.database.read;
     const wanted = readPage(query, "owners");
-    const collection = found(await deps.lookUps.collection(appId, params.address));
+    const collection = foundOne(await deps.lookUps.collections([{ appId, address: params.address }]));
     const nft = found(await findNft(db, collection.address, params.token_id.toString()));
     const item = presentNft(placeOf(deps), nft);
     if (collection.type === "ERC721") return { ...item, type: "ERC721" as const, owner: nft.owner };
@@ -301,7 +302,7 @@ export const listTokenHistory = defineEndpoint({
   response: historyPage,
   errors: ["not_found"],
   handle: async ({ database, lookUps }, { appId, params, query }) => {
-    const collection = found(await lookUps.collection(appId, params.address));
+    const collection = foundOne(await lookUps.collections([{ appId, address: params.address }]));
     const nft = found(await findMintedNft(database.read, collection.address, params.token_id.toString()));
     const token = { contract: nft.contract, tokenId: nft.token_id };
     const page = await storedHistory(database.read, appId, token, readPage(query, "token_history"));

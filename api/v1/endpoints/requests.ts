@@ -2,7 +2,7 @@ import { isFinal } from "../../domain/request.ts";
 import { listRequests as list } from "../../store/requests/requests.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { pageExample, requestExample } from "../examples.ts";
-import { found, presentRequest } from "../present.ts";
+import { foundOne, presentRequest } from "../present.ts";
 import { listingOf, pageAnswer, pageOfFound, readPage } from "../schemas/pages.ts";
 import { requestParams } from "../schemas/params.ts";
 import { walletOf } from "../by-user.ts";
@@ -21,7 +21,7 @@ export const getRequest = defineEndpoint({
   errors: ["not_found"],
   isSmall: true,
   handle: async ({ lookUps, state }, { appId, params }) => {
-    const row = found(await lookUps.request(appId, params.request_id));
+    const row = foundOne(await lookUps.requests([{ appId, id: params.request_id }]));
     return presentRequest(row, isFinal(row.status) ? null : await state.reasons.value());
   },
 });

@@ -1,6 +1,8 @@
 import type { Request, Response } from "express";
 
 import { ApiError } from "../../domain/error-codes.ts";
+import type { Db } from "../../store/db/sql.ts";
+import { newestPositions } from "../../store/outbox/feed.ts";
 import type { HttpDeps } from "../deps.ts";
 import type { StreamCall } from "../endpoint.ts";
 import { endMeasurement } from "../measure.ts";
@@ -17,7 +19,7 @@ export function prefersStream(request: Request): boolean {
  * else after `after`, else with the next event.
  */
 export async function openEventStream(
-  { lookUps, streams, bytes }: HttpDeps,
+  { database, streams, bytes }: HttpDeps,
   request: Request,
   response: Response,
   { appId, credential, query }: StreamCall<{ after?: number | undefined; limit?: number | undefined }>,
@@ -26,7 +28,7 @@ export async function openEventStream(
     const message = "A stream has no pages. Remove `limit`.";
     throw new ApiError("validation_failed", [{ field: "limit", code: "invalid", message }]);
   }
-  const after = lastEventId(request) ?? query.after ?? (await lookUps.newestEvent(appId));
+  const after = lastEventId(request) ?? query.after ?? (await newestEvent(database.read, appId));
   if (request.method === "HEAD") {
     beginStream(response, after);
     response.end();
@@ -34,6 +36,11 @@ export async function openEventStream(
   }
   streams.open(response, { appId, credential, after, bytes });
   endMeasurement(response);
+}
+
+async function newestEvent(db: Db, appId: string): Promise<number> {
+  const [position = 0] = await newestPositions(db, [appId]);
+  return position;
 }
 
 function lastEventId(request: Request): number | null {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { AcceptQueue } from "../../../api/commands/accept-queue.ts";
-import type { ItemsOfCall } from "../../../api/commands/accept.ts";
+import type { Call } from "../../../api/commands/accept.ts";
 import type { Answer as AnswerOfCall } from "../../../api/commands/answers.ts";
 import { isError } from "../../../api/commands/or-error.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
@@ -135,11 +135,11 @@ describe("AcceptQueue", () => {
     });
 
     let ids = 0;
-    function callOf(appId: string): ItemsOfCall {
+    function callOf(appId: string): Call {
       const id = `request-${(++ids).toString()}`;
       return callsOf([{ id, appId, type: "collection", command: creation() }])[0]!;
     }
-    const idOf = ({ items: [item] }: ItemsOfCall) => (isError(item) ? "" : (item?.id ?? ""));
+    const idOf = ({ items: [item] }: Call) => (isError(item) ? "" : (item?.id ?? ""));
     const queueOf = (writes: Pick<Database, "write" | "writeGroup">, limits: Partial<Limits> = {}) =>
       new AcceptQueue({ read: database.read, close: () => Promise.resolve(), ...writes }, NO_LIMITS.sealer, {
         appGasPerDay: null,
@@ -178,6 +178,29 @@ describe("AcceptQueue", () => {
       expect(second).to.be.instanceOf(ApiError).and.to.include({ errorCode: "unavailable", retryAfter: 5 });
       commit.resolve(null);
       expect(isAccepted(await first)).to.equal(true);
+    });
+
+    it("accepts a call whose time is over if its transaction begins first, and never stores one that it refuses", async () => {
+      // The event loop is busy until the time is over, so the transaction begins before the timer runs.
+      const late: Database["write"] = (operation) =>
+        database.write((trx) => {
+          const end = performance.now() + 100;
+          while (performance.now() < end);
+          return operation(trx);
+        });
+      const queue = queueOf({ write: late, writeGroup: late }, { waitSeconds: 0.05 });
+      const kinds: Partial<Call>[] = [{}, { isBatch: true }, { changes: () => Promise.resolve(new Map()) }];
+      for (const kind of kinds) {
+        await eventually(async () => {
+          const call = { ...callOf("busy"), ...kind };
+          const answer = await refusalOf(queue.add(call));
+          const stored = await database.read.selectFrom("requests").where("id", "=", idOf(call)).selectAll().execute();
+          const isRefused = answer instanceof ApiError && answer.errorCode === "unavailable";
+          expect(stored).to.have.length(isRefused ? 0 : 1);
+          // It was, when the machine was too slow to begin in time.
+          return isRefused ? undefined : isAccepted(answer as AnswerOfCall);
+        });
+      }
     });
 
     it("takes the apps in turns, so that one with many calls does not delay another", async () => {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 
 import { AcceptQueue } from "../../../api/commands/accept-queue.ts";
-import { WalletQueue } from "../../../api/commands/create-wallet.ts";
-import { LookUps } from "../../../api/commands/look-ups.ts";
+import { createWalletDerivation } from "../../../api/commands/create-wallet.ts";
+import { createLookUps } from "../../../api/commands/look-ups.ts";
 import { mint } from "../../../api/commands/mint.ts";
 import { transfer } from "../../../api/commands/transfer.ts";
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
@@ -50,12 +50,13 @@ describe("the SQL statements of a batch", () => {
     const limits = { ...DEFAULT_LIMITS, contracts: 10_000 };
     const deps = {
       database,
-      creatingWallets: new WalletQueue(database, DERIVER),
+      deriveWallets: createWalletDerivation(DERIVER),
       accepting: new AcceptQueue(database, api.sealer, { appGasPerDay: 1e15, limits }),
-      lookUps: new LookUps(database.read),
+      lookUps: createLookUps(database.read),
       sealer: api.sealer,
       relay: RELAY,
       foreign: api.foreign,
+      receivers: api.receivers,
       settings: { limits },
       signals: { requests: { notify: () => undefined }, media: { notify: () => undefined } },
       metrics: NO_METRICS,

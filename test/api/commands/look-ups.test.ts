@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { hashOf } from "../../../api/commands/credential.ts";
-import { LookUps } from "../../../api/commands/look-ups.ts";
+import { createLookUps } from "../../../api/commands/look-ups.ts";
 import type { TransferPlaces } from "../../../api/store/listings/transfer-source.ts";
 import { addCollection, addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
@@ -13,28 +13,31 @@ describe("look-ups of calls that arrive together", () => {
 
   it("find what belongs to the app of their call only, each in one statement", async () => {
     const { plugin, taken: statements } = statementCounter();
-    const lookUps = new LookUps(api.database.read.withPlugin(plugin));
+    const lookUps = createLookUps(api.database.read.withPlugin(plugin));
     const [mine, theirs] = [await addWallet(api), await addWallet(api, api.other.token)];
     const contract = await addCollection(api);
     const [{ id: me }, { id: other }] = [api.app, api.other];
     statements();
     const wallets = await Promise.all([
-      lookUps.wallet(me, theirs),
-      lookUps.wallet(me, mine),
-      lookUps.wallet(other, mine),
-      lookUps.wallet(other, theirs),
-      lookUps.wallet(me, randomAddress()),
-      lookUps.wallet(me, mine),
+      lookUps.wallets([
+        { appId: me, address: theirs },
+        { appId: me, address: mine },
+      ]),
+      lookUps.wallets([{ appId: other, address: mine }]),
+      lookUps.wallets([]),
+      lookUps.wallets([{ appId: other, address: theirs }]),
+      lookUps.wallets([{ appId: me, address: randomAddress() }]),
+      lookUps.wallets([{ appId: me, address: mine }]),
     ]);
     const ofWallets = [undefined, mine, undefined, theirs, undefined, mine];
-    expect(wallets.map((wallet) => wallet?.address)).to.deep.equal(ofWallets);
+    expect(wallets.flat().map((wallet) => wallet?.address)).to.deep.equal(ofWallets);
     expect(statements()).to.equal(1);
     const collections = await Promise.all([
-      lookUps.collection(other, contract),
-      lookUps.collection(me, contract),
-      lookUps.collection(me, randomAddress()),
+      lookUps.collections([{ appId: other, address: contract }]),
+      lookUps.collections([{ appId: me, address: contract }]),
+      lookUps.collections([{ appId: me, address: randomAddress() }]),
     ]);
-    expect(collections.map((collection) => collection?.address)).to.deep.equal([undefined, contract, undefined]);
+    expect(collections.flat().map((collection) => collection?.address)).to.deep.equal([undefined, contract, undefined]);
     expect(statements()).to.equal(1);
     const source = (places: TransferPlaces) => lookUps.transferSources([places]).then(([found]) => found);
     const sources = await Promise.all([
@@ -51,8 +54,8 @@ describe("look-ups of calls that arrive together", () => {
     ]);
     expect(statements()).to.equal(1);
     const [ours, others] = [hashOf(api.app.token), hashOf(api.other.token)];
-    const tokens = await Promise.all([others, "unknown", ours, others].map((hash) => lookUps.token(hash)));
-    expect(tokens.map((token) => token?.app_id)).to.deep.equal([other, undefined, me, other]);
+    const tokens = await Promise.all([others, "unknown", ours, others].map((hash) => lookUps.tokens([hash])));
+    expect(tokens.flat().map((token) => token?.app_id)).to.deep.equal([other, undefined, me, other]);
     expect(statements()).to.equal(1);
   });
 });

@@ -3,7 +3,6 @@ import { expect } from "chai";
 import { acceptGroup, type Item } from "../../../api/commands/accept.ts";
 import { keyOf } from "../../../api/commands/idempotency.ts";
 import { isError } from "../../../api/commands/or-error.ts";
-import type { NewWallet } from "../../../api/commands/create-wallet.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { removeApp, rotateToken } from "../../../api/operate/apps.ts";
@@ -11,12 +10,13 @@ import { estimateGas } from "../../../api/domain/gas-estimate.ts";
 import { lockApiToken, revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import { deleteApp, lockApp } from "../../../api/store/apps/apps.ts";
 import { setQuotas } from "../../../api/store/apps/quotas.ts";
+import type { NewWallet } from "../../../api/store/apps/wallets.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { compareCounters } from "../../../api/store/reconcile/compare.ts";
 import { describeOn } from "../../support/engine.ts";
 import { overlap, valueOf } from "../../support/overlap.ts";
 import { useTwoProcesses } from "../../support/two-processes.ts";
-import { acceptEach, callsOf, NO_LIMITS } from "../support/items.ts";
+import { acceptEach, callOf, callsOf, NO_LIMITS } from "../support/items.ts";
 import { addApp, addCollection, APP, creation, mintOf, randomAddress } from "../support/rows.ts";
 import { useTestDatabase } from "../../support/use-database.ts";
 
@@ -157,6 +157,19 @@ describeOn("postgres", "two processes that decide at the same time", () => {
     expect((await usersOf(two.one)).sort()).to.deep.equal(["ana", "ben"]);
     const counted = await two.one.write((trx) => compareCounters(trx, false));
     expect(counted.filter(({ what }) => what.includes("wallets"))).to.deep.equal([]);
+  });
+
+  it("create the wallet of a user for one of two calls, and the other one is refused", async () => {
+    const calls = [{ ...callOf(APP, []), wallet: newWallet("ana") }];
+    const { first, second, waited } = await overlap(
+      two.one,
+      (trx) => acceptGroup(trx, calls, NO_LIMITS, NOW),
+      () => two.other.write((trx) => acceptGroup(trx, calls, NO_LIMITS, NOW)),
+    );
+    expect(waited).to.equal(true);
+    expect(valueOf(first)[0]).to.have.property("json").that.contains("ana");
+    expect(valueOf(second)[0]).to.have.property("errorCode", "user_identifier_taken");
+    expect(await usersOf(two.one)).to.deep.equal(["ana"]);
   });
 
   it("create the wallet with the second mint when the first is rolled back", async () => {

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 
-import type { Item } from "../../../api/commands/accept.ts";
+import { acceptGroup, type Item } from "../../../api/commands/accept.ts";
 import { createApiToken } from "../../../api/commands/api-tokens.ts";
-import { WalletQueue } from "../../../api/commands/create-wallet.ts";
 import { createKeyring } from "../../../api/keys/keyring.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { createWalletDeriver } from "../../../api/keys/wallet-deriver.ts";
 import type { Shape } from "../../../client/client.ts";
+import { ApiError } from "../../../api/domain/error-codes.ts";
 import type { Quotas } from "../../../api/domain/quota.ts";
 import { compareCounters } from "../../../api/store/reconcile/compare.ts";
 import { replaceCollectionMetadata } from "../../../api/store/requests/metadata.ts";
@@ -22,7 +22,7 @@ import { overlap, valueOf } from "../../support/overlap.ts";
 import { useTwoProcesses } from "../../support/two-processes.ts";
 import type { Answer, Tenant } from "../support/api.ts";
 import { addCollection, addMint } from "../support/api-rows.ts";
-import { acceptEach, NO_LIMITS } from "../support/items.ts";
+import { acceptEach, callOf, NO_LIMITS } from "../support/items.ts";
 import { expectAccepted, expectRefusal } from "../support/expect.ts";
 import { startSession } from "../support/console.ts";
 import {
@@ -336,27 +336,23 @@ describeOn("postgres", "quotas under calls of two processes", () => {
   it("create no wallet too many", async () => {
     await set(two.one, APP, { wallets: 1 });
     const deriver = createWalletDeriver(createKeyring(newSeedPhrase()).walletsPublicKey);
-    const stored = { app_id: APP, user_identifier: "first", path: "0/0/1", created_at: 1 };
+    const stored = { appId: APP, userIdentifier: "first", path: "0/0/1", address: randomAddress() };
     const { second, waited } = await overlap(
       two.one,
       async (trx) => {
         await lockQuotas(trx, [APP]);
-        await insertWallets(trx, [{ ...stored, address: randomAddress() }]);
+        await insertWallets(trx, [stored], 1);
       },
       async () => {
-        const queue = new WalletQueue(two.other, deriver);
-        const { address, path } = await queue.derive({ appId: APP, userIdentifier: null });
-        return queue.add({
-          wallet: { address, path, appId: APP, userIdentifier: null },
-          credential: null,
-          answer: null,
-        });
+        const wallet = { appId: APP, userIdentifier: null, ...deriver.derive(APP, null) };
+        return two.other.write((trx) => acceptGroup(trx, [{ ...callOf(APP, []), wallet }], NO_LIMITS, 1));
       },
     );
     expect(waited).to.equal(true);
-    expect(valueOf(second))
-      .to.have.property("error")
-      .that.has.property("message")
+    expect(valueOf(second)).to.have.length(1);
+    expect(valueOf(second)[0])
+      .to.be.instanceOf(ApiError)
+      .and.have.property("message")
       .that.contains("`wallets`, which is 1");
   });
 });

@@ -1,4 +1,4 @@
-import { acceptGroup, type AcceptRules, type Item, type ItemsOfCall } from "../../../api/commands/accept.ts";
+import { acceptGroup, type AcceptRules, type Call, type Item } from "../../../api/commands/accept.ts";
 import { isError } from "../../../api/commands/or-error.ts";
 import { createSealer } from "../../../api/keys/sealer.ts";
 import type { Trx } from "../../../api/store/db/sql.ts";
@@ -11,15 +11,20 @@ export const NO_LIMITS: AcceptRules = {
   sealer: createSealer([{ id: "test", bytes: Buffer.alloc(32, 1) }]),
 };
 
-/** Single calls, one for each item. */
-export function callsOf(items: readonly Item[]): ItemsOfCall[] {
-  return items.map((item) => ({
-    caller: { appId: item.appId, credential: null, idempotency: null },
+/** A single call of an app. */
+export function callOf(appId: string, items: readonly Item[]): Call {
+  return {
+    caller: { appId, credential: null, idempotency: null },
     key: null,
-    items: [item],
+    items,
     isBatch: false,
     changes: null,
-  }));
+  };
+}
+
+/** Single calls, one for each item. */
+export function callsOf(items: readonly Item[]): Call[] {
+  return items.map((item) => callOf(item.appId, [item]));
 }
 
 /** Decides single calls in one group. @returns `accepted` for each, or its error code and message. */

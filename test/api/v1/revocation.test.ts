@@ -4,7 +4,8 @@ import { type IncomingMessage, request } from "node:http";
 import { expect } from "chai";
 
 import { type Credential, hashOf } from "../../../api/commands/credential.ts";
-import { LookUps } from "../../../api/commands/look-ups.ts";
+import { createLookUps } from "../../../api/commands/look-ups.ts";
+import { requireStillValid } from "../../../api/v1/authenticate.ts";
 import { lockApp } from "../../../api/store/apps/apps.ts";
 import { revokeConsoleSession } from "../../../api/store/apps/console-sessions.ts";
 import type { Trx } from "../../../api/store/db/sql.ts";
@@ -56,8 +57,13 @@ describe("a token or session that is revoked", () => {
       { kind: "session", hash: session?.hash ?? "none" },
       { kind: "token", hash: "unknown" },
     ];
-    const lookUps = new LookUps(api.database.read);
-    const valid = () => Promise.all(credentials.map((credential) => lookUps.isValid(credential)));
+    const deps = { database: api.database, lookUps: createLookUps(api.database.read) };
+    const isValid = (credential: Credential) =>
+      requireStillValid(deps, credential).then(
+        () => true,
+        () => false,
+      );
+    const valid = () => Promise.all(credentials.map(isValid));
     expect(await valid()).to.deep.equal([true, true, false]);
     await api.database.write(revokeAll);
     expect(await valid()).to.deep.equal([false, false, false]);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
-import { newAnswerOf } from "../../../api/commands/idempotency.ts";
+import { keyOf } from "../../../api/commands/idempotency.ts";
 import { orderedId } from "../../../api/shared/ids.ts";
 import { insertAnswers } from "../../../api/store/apps/idempotency.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
@@ -187,15 +187,12 @@ describe("POST /v1/transfers/batch", () => {
       const body = { items: [send(copies(10n), 1, { amount: 1 })] };
       const call = { endpoint: "POST /v1/transfers/batch", text: JSON.stringify(body), value: body };
       const first = JSON.stringify({ results: [{ request_id: orderedId() }] });
-      const answer = newAnswerOf(
-        api,
-        { appId: api.app.id, credential: null, idempotency: { key: "repeat-2", ...call } },
-        first,
-      );
+      const caller = { appId: api.app.id, credential: null, idempotency: { key: "repeat-2", ...call } };
+      const answer = { appId: api.app.id, ...keyOf(api, caller)!, response: first };
       // Another process accepts the first call while this one reads the chain.
       api.foreign.beforeHoldings = async () => {
         api.foreign.down = true;
-        await api.database.write((trx) => insertAnswers(trx, answer === null ? [] : [answer], Date.now()));
+        await api.database.write((trx) => insertAnswers(trx, [answer], Date.now()));
       };
       const repeat = await api.post("/v1/transfers/batch", body, { headers: { "idempotency-key": "repeat-2" } });
       expect(repeat.text).to.equal(first);

@@ -37,7 +37,7 @@ const BANNED: Record<string, Banned> = {
   room: { instead: "free, left", except: ["api/relayer/lane.ts", "api/relayer/sender.ts"] },
   candidate: {
     instead: "item",
-    except: ["api/commands/create-wallet.ts"],
+    except: [],
   },
   acceptance: {
     instead: "item",

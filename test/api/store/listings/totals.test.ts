@@ -18,8 +18,8 @@ describe("the total of a list", () => {
     const insert = () => {
       arrived += 1;
       const number = arrived.toString();
-      const wallet = { app_id: APP, user_identifier: null, path: number, created_at: arrived };
-      return database.write((trx) => insertWallets(trx, [{ ...wallet, address: `0x${number.padStart(40, "0")}` }]));
+      const wallet = { appId: APP, userIdentifier: null, path: number, address: `0x${number.padStart(40, "0")}` };
+      return database.write((trx) => insertWallets(trx, [wallet], arrived));
     };
     // One arrives after each statement.
     const arriving: KyselyPlugin = {

@@ -105,13 +105,12 @@ async function callsOfAnApp({ read, write }: Tour): Promise<void> {
     const answers = fresh.map((key) => ({ ...key, fingerprint: "new:1", response: "{}" }));
     await insertAnswers(trx, answers, 1);
   });
-  const wallet = { app_id: app, path: "0/0/0", created_at: 1 };
-  await write((trx) =>
-    insertWallets(trx, [
-      { ...wallet, address: "new-1", user_identifier: null },
-      { ...wallet, address: "new-2", user_identifier: "user-1" },
-    ]),
-  );
+  const wallet = { appId: app, path: "0/0/0" };
+  const wallets = [
+    { ...wallet, address: "new-1", userIdentifier: null },
+    { ...wallet, address: "new-2", userIdentifier: "user-1" },
+  ];
+  await write((trx) => insertWallets(trx, wallets, 1));
   await findWallets(read, [{ appId: app, address: BUSY.wallet }]);
   await findWalletsOfUsers(read, [{ appId: app, userIdentifier: "user-7" }]);
   for (const page of PAGES) await listWallets(read, app, "oldest", page);
