@@ -47,13 +47,13 @@ async function refuseControls({ lookUps }: CommandContext, { appId }: Caller, na
 
 /** The wallets that the calls of a group create, and those of them that exist. */
 export class NewWallets {
-  /** Addresses. */
-  readonly #existing: Set<string>;
+  /** By `ownerKey`. */
+  readonly #existing: ReadonlySet<string>;
   readonly #added = new Map<string, NewWallet>();
   /** Addresses of those that must not exist. */
   readonly #created = new Set<string>();
 
-  private constructor(existing: Set<string>) {
+  private constructor(existing: ReadonlySet<string>) {
     this.#existing = existing;
   }
 
@@ -63,15 +63,17 @@ export class NewWallets {
       userIdentifier === null ? [] : [{ appId, userIdentifier }],
     );
     const stored = users.length === 0 ? [] : await findWalletsOfUsers(trx, users);
-    return new NewWallets(new Set(stored.flatMap((wallet) => wallet?.address ?? [])));
+    const existing = users.filter((_user, index) => stored[index] !== undefined);
+    return new NewWallets(new Set(existing.map(ownerKey)));
   }
 
-  has({ address }: NewWallet): boolean {
-    return this.#existing.has(address) || this.#added.has(address);
+  has(wallet: NewWallet): boolean {
+    const key = ownerKey(wallet);
+    return this.#existing.has(key) || this.#added.has(key);
   }
 
   add(wallet: NewWallet): void {
-    if (!this.has(wallet)) this.#added.set(wallet.address, wallet);
+    if (!this.has(wallet)) this.#added.set(ownerKey(wallet), wallet);
   }
 
   /** For a call that creates a wallet. @returns why it must not; null: it does. */
@@ -82,7 +84,7 @@ export class NewWallets {
     const refusal = quotas.refusalOf(appId, { wallets: 1 });
     if (refusal !== null) return refusal;
     quotas.add(appId, { wallets: 1 });
-    this.#added.set(address, wallet);
+    this.add(wallet);
     this.#created.add(address);
     return null;
   }
@@ -94,4 +96,9 @@ export class NewWallets {
     for (const address of this.#created)
       if (!inserted.has(address)) throw new InsertedMeanwhile(`another process has stored the wallet ${address}`);
   }
+}
+
+/** A user has one wallet in an app. A wallet without a user has an address that no other one has. */
+function ownerKey({ appId, userIdentifier, address = "" }: WalletOwner & { address?: string }): string {
+  return JSON.stringify(userIdentifier === null ? [appId, null, address] : [appId, userIdentifier]);
 }
