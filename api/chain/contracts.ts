@@ -1,9 +1,10 @@
 import { join } from "node:path";
 
-import { getAddress } from "ethers";
+import { isAddress } from "ethers";
 import { z } from "zod";
 
 import { type CollectionKind, STORAGES } from "../domain/command.ts";
+import { checksumAddress } from "./values.ts";
 
 /** A contract that makes collections. */
 export interface Factory extends CollectionKind {
@@ -20,15 +21,17 @@ export interface ContractAddresses {
   deployedAt: number;
 }
 
+/** In checksum form (EIP-55). */
+const account = z.string().refine(isAddress, "not an address").transform(checksumAddress);
 /** The factory of 0.2.0 has no `signedBurns`. */
-const factory = z.object({ storage: z.enum(STORAGES), signedBurns: z.boolean().default(false), address: z.string() });
+const factory = z.object({ storage: z.enum(STORAGES), signedBurns: z.boolean().default(false), address: account });
 /** Contracts in the genesis block have no events there: it has no transactions. */
 const firstBlock = z
   .number()
   .int()
   .nonnegative()
   .transform((block) => Math.max(1, block));
-const common = { relay: z.string(), delegate: z.string(), deployedAt: firstBlock };
+const common = { relay: account, delegate: account, deployedAt: firstBlock };
 
 /** The addresses as the database has them, and as the service reads them from a deployment file. */
 export const storedAddresses = z.preprocess(
@@ -62,21 +65,6 @@ function isOfOneFactory(
   value: object,
 ): value is { factory: unknown; erc721Implementation?: unknown; erc1155Implementation?: unknown } {
   return "factory" in value && !("factories" in value);
-}
-
-/** The addresses in checksum form. @throws TypeError when a text is not an address. */
-export function contractAddresses({ relay, factories, delegate, deployedAt }: ContractAddresses): ContractAddresses {
-  const [newest, ...older] = factories;
-  return {
-    relay: getAddress(relay),
-    factories: [checked(newest), ...older.map(checked)],
-    delegate: getAddress(delegate),
-    deployedAt,
-  };
-}
-
-function checked({ address, ...kind }: Factory): Factory {
-  return { storage: kind.storage, signedBurns: kind.signedBurns, address: getAddress(address) };
 }
 
 /** The factory with an address; undefined when none of the service has it. */

@@ -1,4 +1,4 @@
-import { concat, getCreate2Address, keccak256, type Provider, ZeroHash } from "ethers";
+import { concat, getCreate2Address, Interface, keccak256, type Provider, ZeroHash } from "ethers";
 
 import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.ts";
 import { CompactERC721Collection__factory } from "../../contracts/generated/factories/CompactERC721Collection__factory.ts";
@@ -21,45 +21,36 @@ export const ERC721_IMPLEMENTATIONS = {
   standard: ERC721Collection__factory,
 } as const satisfies Record<CollectionStorage, unknown>;
 
-/** Creation code with encoded arguments. Each contract takes addresses of contracts that were placed before it. */
-export async function initCode(
-  step: Step,
-  plan: { owner: string; hostedBase: string; storage: CollectionStorage },
-  { relay = "", erc721Implementation = "", erc1155Implementation = "" }: Placed,
-): Promise<string> {
-  switch (step) {
-    case "relay":
-      return (await new Relay__factory().getDeployTransaction(plan.owner, plan.hostedBase)).data;
-    case "erc721Implementation":
-      return (await new ERC721_IMPLEMENTATIONS[plan.storage]().getDeployTransaction(relay)).data;
-    case "erc1155Implementation":
-      return (await new ERC1155Collection__factory().getDeployTransaction(relay)).data;
-    case "factory":
-      return (
-        await new CollectionFactory__factory().getDeployTransaction(relay, erc721Implementation, erc1155Implementation)
-      ).data;
-    case "delegate":
-      return (await new WalletDelegate__factory().getDeployTransaction(relay)).data;
-  }
-}
+/** The other contracts. */
+const CONTRACTS = {
+  relay: Relay__factory,
+  erc721Implementation: null,
+  erc1155Implementation: ERC1155Collection__factory,
+  factory: CollectionFactory__factory,
+  delegate: WalletDelegate__factory,
+} as const satisfies Record<Step, unknown>;
 
 /** The creation code without arguments, and the name of the contract. */
 export function creationBytecode(step: Step, storage: CollectionStorage): { name: string; bytecode: string } {
-  switch (step) {
-    case "relay":
-      return { name: "Relay", bytecode: Relay__factory.bytecode };
-    case "erc721Implementation":
-      return {
-        name: storage === "compact" ? "CompactERC721Collection" : "ERC721Collection",
-        bytecode: ERC721_IMPLEMENTATIONS[storage].bytecode,
-      };
-    case "erc1155Implementation":
-      return { name: "ERC1155Collection", bytecode: ERC1155Collection__factory.bytecode };
-    case "factory":
-      return { name: "CollectionFactory", bytecode: CollectionFactory__factory.bytecode };
-    case "delegate":
-      return { name: "WalletDelegate", bytecode: WalletDelegate__factory.bytecode };
-  }
+  const { name, bytecode } = CONTRACTS[step] ?? ERC721_IMPLEMENTATIONS[storage];
+  return { name: name.replace("__factory", ""), bytecode };
+}
+
+/** Creation code with encoded arguments. Each contract takes addresses of contracts that were placed before it. */
+export function initCode(
+  step: Step,
+  plan: { owner: string; hostedBase: string; storage: CollectionStorage },
+  { relay = "", erc721Implementation = "", erc1155Implementation = "" }: Placed,
+): string {
+  const contract = CONTRACTS[step] ?? ERC721_IMPLEMENTATIONS[plan.storage];
+  const args = {
+    relay: [plan.owner, plan.hostedBase],
+    erc721Implementation: [relay],
+    erc1155Implementation: [relay],
+    factory: [relay, erc721Implementation, erc1155Implementation],
+    delegate: [relay],
+  }[step];
+  return concat([contract.bytecode, new Interface(contract.abi).encodeDeploy(args)]);
 }
 
 /** The CREATE2 deployer, at the same address on most chains (github.com/Arachnid/deterministic-deployment-proxy). */

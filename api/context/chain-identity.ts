@@ -5,13 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 
 import type { ChainClient } from "../chain/client.ts";
-import {
-  type ContractAddresses,
-  contractAddresses,
-  deploymentFile,
-  factoryAt,
-  storedAddresses,
-} from "../chain/contracts.ts";
+import { type ContractAddresses, deploymentFile, factoryAt, storedAddresses } from "../chain/contracts.ts";
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
 import { type StrangeContract, strangeContracts } from "../chain/deployed-code.ts";
 import { contractsWithoutCode, readDeploymentLinks } from "../chain/reads.ts";
@@ -217,7 +211,7 @@ async function readDeployment(folder: string, chainId: bigint): Promise<Contract
   }
   const parsed = storedAddresses.safeParse(parseJson(text));
   if (!parsed.success) throw new StartupError(`${file} is not a deployment file: ${z.prettifyError(parsed.error)}`);
-  return contractAddresses(parsed.data);
+  return parsed.data;
 }
 
 async function requireCode(client: ChainClient, contracts: ContractAddresses, chainId: bigint): Promise<void> {

@@ -36,7 +36,7 @@ export function decodeExecute(input: string): SentCall[] | null {
 export function decodeCommand(call: ExecutedCall, contracts: ContractAddresses): Command {
   const neutral: Command = { kind: "announce-metadata", collection: call.target, tokenId: null };
   if (factoryAt(contracts, call.target) !== undefined) return decodeCreation(call.data) ?? neutral;
-  return decodeErc721(call) ?? decodeErc1155(call) ?? decodeForeign(call) ?? neutral;
+  return decodeOwn(call, "ERC721") ?? decodeOwn(call, "ERC1155") ?? decodeForeign(call) ?? neutral;
 }
 
 /** Whether a call creates a collection with a factory that the service does not know: its deployment file is too old. */
@@ -79,46 +79,26 @@ function creationIn(data: string): { type: CollectionType; packed: string } | nu
   return { type: parsed.name === "createERC721" ? "ERC721" : "ERC1155", packed };
 }
 
-function decodeErc721({ target, data }: ExecutedCall): Command | null {
-  const parsed = parse(abi.erc721, data);
+/** A call of one of the service's collections. */
+function decodeOwn({ target, data }: ExecutedCall, type: CollectionType): Command | null {
+  const parsed = parse(type === "ERC721" ? abi.erc721 : abi.erc1155, data);
   switch (parsed?.name) {
     case "mint":
-    case "mintToWallet": {
-      const [to] = parsed.args as unknown as [string];
-      return { kind: "mint-erc721", collection: target, to, metadata: null };
-    }
-    case "transferWithAuthorization": {
-      const [from, to, id] = parsed.args as unknown as [string, string, bigint];
-      return { kind: "transfer", foreign: false, from, to, ...single(target, id) };
-    }
-    case "burnWithAuthorization": {
-      const [from, id] = parsed.args as unknown as [string, bigint];
-      return { kind: "burn", foreign: false, from, ...single(target, id) };
-    }
-    default:
-      return null;
-  }
-}
-
-function decodeErc1155({ target, data }: ExecutedCall): Command | null {
-  const parsed = parse(abi.erc1155, data);
-  switch (parsed?.name) {
+    case "mintToWallet":
     case "create": {
       const [to, id, quantity, uri] = parsed.args as unknown as [string, bigint, bigint, string];
-      const token = { collection: target, tokenId: id.toString(), quantity: quantity.toString() };
-      return { kind: "create-erc1155", to, ...token, uri: uri === "" ? null : uri, metadata: null };
-    }
-    case "mint": {
-      const [to, id, quantity] = parsed.args as unknown as [string, bigint, bigint];
-      return { kind: "mint-erc1155", collection: target, to, tokenId: id.toString(), quantity: quantity.toString() };
+      if (type === "ERC721") return { kind: "mint-erc721", collection: target, to, metadata: null };
+      const token = { collection: target, to, tokenId: id.toString(), quantity: quantity.toString() };
+      if (parsed.name === "mint") return { kind: "mint-erc1155", ...token };
+      return { kind: "create-erc1155", ...token, uri: uri === "" ? null : uri, metadata: null };
     }
     case "transferWithAuthorization": {
       const [from, to, id, quantity] = parsed.args as unknown as [string, string, bigint, bigint];
-      return { kind: "transfer", foreign: false, from, to, ...copies(target, id, quantity) };
+      return { kind: "transfer", foreign: false, from, to, ...token(type, target, id, quantity) };
     }
     case "burnWithAuthorization": {
       const [from, id, quantity] = parsed.args as unknown as [string, bigint, bigint];
-      return { kind: "burn", foreign: false, from, ...copies(target, id, quantity) };
+      return { kind: "burn", foreign: false, from, ...token(type, target, id, quantity) };
     }
     default:
       return null;
@@ -126,35 +106,28 @@ function decodeErc1155({ target, data }: ExecutedCall): Command | null {
 }
 
 /** A wallet's call to a contract, through its delegate. */
-function decodeForeign({ target: wallet, data }: ExecutedCall): Command | null {
+function decodeForeign({ target: from, data }: ExecutedCall): Command | null {
   const outer = parse(abi.delegate, data);
   if (outer?.name !== "execute") return null;
   const [contract, inner] = outer.args as unknown as [string, string];
-  const erc721 = parse(abi.erc721, inner);
-  if (erc721?.name === "safeTransferFrom") {
-    const [from, to, id] = erc721.args as unknown as [string, string, bigint];
-    return { kind: "transfer", foreign: true, from, to, ...single(contract, id) };
+  for (const type of ["ERC721", "ERC1155"] as const) {
+    const parsed = parse(type === "ERC721" ? abi.erc721 : abi.erc1155, inner);
+    if (parsed?.name === "safeTransferFrom") {
+      const [owner, to, id, quantity] = parsed.args as unknown as [string, string, bigint, bigint];
+      return { kind: "transfer", foreign: true, from: owner, to, ...token(type, contract, id, quantity) };
+    }
+    if (parsed?.name === "burn") {
+      const [id, quantity] = (type === "ERC721" ? parsed.args : parsed.args.slice(1)) as unknown as [bigint, bigint];
+      return { kind: "burn", foreign: true, from, ...token(type, contract, id, quantity) };
+    }
   }
-  if (erc721?.name === "burn") {
-    const [id] = erc721.args as unknown as [bigint];
-    return { kind: "burn", foreign: true, from: wallet, ...single(contract, id) };
-  }
-  const erc1155 = parse(abi.erc1155, inner);
-  if (erc1155?.name === "burn") {
-    const [, id, quantity] = erc1155.args as unknown as [string, bigint, bigint];
-    return { kind: "burn", foreign: true, from: wallet, ...copies(contract, id, quantity) };
-  }
-  if (erc1155?.name !== "safeTransferFrom") return null;
-  const [, to, id, quantity] = erc1155.args as unknown as [string, string, bigint, bigint];
-  return { kind: "transfer", foreign: true, from: wallet, to, ...copies(contract, id, quantity) };
+  return null;
 }
 
-function single(contract: string, id: bigint) {
-  return { contractType: "ERC721", contract, tokenId: id.toString(), quantity: "1" } as const;
-}
-
-function copies(contract: string, id: bigint, quantity: bigint) {
-  return { contractType: "ERC1155", contract, tokenId: id.toString(), quantity: quantity.toString() } as const;
+/** @param quantity of ERC1155 copies. */
+function token(contractType: CollectionType, contract: string, id: bigint, quantity: bigint) {
+  const copies = contractType === "ERC721" ? "1" : quantity.toString();
+  return { contractType, contract, tokenId: id.toString(), quantity: copies };
 }
 
 function parse(contract: Interface, data: string): TransactionDescription | null {

@@ -43,49 +43,31 @@ export function encodeServiceCall(
   contracts: ContractAddresses,
   toWallet = false,
 ): EncodedCall {
+  if (command.kind === "create-collection")
+    return { target: contracts.factories[0].address, data: encodeCreate(command) };
+  return { target: command.collection, data: encodeForCollection(command, toWallet) };
+}
+
+function encodeForCollection(command: Exclude<Command, WalletCommand | CreateCollection>, toWallet: boolean): string {
   switch (command.kind) {
-    case "create-collection":
-      return { target: contracts.factories[0].address, data: encodeCreate(command) };
     case "mint-erc721":
-      return {
-        target: command.collection,
-        data: wordCall(toWallet ? SELECTORS.mintToWallet : SELECTORS.mint721, addressWord(command.to)),
-      };
-    case "create-erc1155":
-      return {
-        target: command.collection,
-        data: abi.erc1155.encodeFunctionData("create", [
-          command.to,
-          command.tokenId,
-          command.quantity,
-          command.uri ?? "",
-        ]),
-      };
-    case "mint-erc1155":
-      return {
-        target: command.collection,
-        data: wordCall(
-          SELECTORS.mint1155,
-          addressWord(command.to),
-          uintWord(BigInt(command.tokenId)),
-          uintWord(BigInt(command.quantity)),
-        ),
-      };
-    case "announce-metadata": {
-      const { collection: target, tokenId } = command;
-      const data =
-        tokenId === null
-          ? abi.erc721.encodeFunctionData("announceContractURIUpdate")
-          : abi.erc721.encodeFunctionData("announceMetadataUpdate", [tokenId, tokenId]);
-      return { target, data };
+      return wordCall(toWallet ? SELECTORS.mintToWallet : SELECTORS.mint721, addressWord(command.to));
+    case "create-erc1155": {
+      const { to, tokenId, quantity, uri } = command;
+      return abi.erc1155.encodeFunctionData("create", [to, tokenId, quantity, uri ?? ""]);
     }
+    case "mint-erc1155": {
+      const [tokenId, quantity] = [BigInt(command.tokenId), BigInt(command.quantity)];
+      return wordCall(SELECTORS.mint1155, addressWord(command.to), uintWord(tokenId), uintWord(quantity));
+    }
+    case "announce-metadata":
+      return command.tokenId === null
+        ? abi.erc721.encodeFunctionData("announceContractURIUpdate")
+        : abi.erc721.encodeFunctionData("announceMetadataUpdate", [command.tokenId, command.tokenId]);
     case "freeze-metadata": {
       if (command.directory === null) throw new Error("the directory of the frozen metadata is not stored yet");
       const { baseUri, collectionUri } = frozenUris(command.type, command.directory);
-      return {
-        target: command.collection,
-        data: abi.erc721.encodeFunctionData("freezeMetadataAt", [baseUri, collectionUri]),
-      };
+      return abi.erc721.encodeFunctionData("freezeMetadataAt", [baseUri, collectionUri]);
     }
   }
 }
@@ -95,26 +77,25 @@ export function encodeWalletCall(command: WalletCommand, wallet: SigningKey, sit
   return isDelegated(command) ? encodeDelegated(command, wallet, site) : encodeAuthorized(command, wallet, site);
 }
 
-function encodeAuthorized(command: WalletCommand, wallet: SigningKey, site: CallSite): EncodedCall {
-  const { contract, contractType } = command;
-  const signature = signCompact(wallet, authorizationDigest(command, site));
-  const parties = command.kind === "transfer" ? [command.from, command.to] : [command.from];
-  const amount = contractType === "ERC721" ? [] : [uintWord(BigInt(command.quantity))];
-  const words = [...parties.map(addressWord), uintWord(BigInt(command.tokenId)), ...amount];
-  return { target: contract, data: wordCall(selectorOf(command), ...words, signature) };
-}
-
-function authorizationDigest(command: WalletCommand, { chainId, number }: CallSite): string {
-  const { contract, from } = command;
-  const burn = { from, tokenId: BigInt(command.tokenId), amount: BigInt(command.quantity), number };
-  return command.kind === "transfer"
-    ? transferAuthorizationDigest(chainId, contract, { ...burn, to: command.to })
-    : burnAuthorizationDigest(chainId, contract, burn);
-}
-
-function selectorOf({ kind, contractType }: WalletCommand): string {
-  if (kind === "transfer") return contractType === "ERC721" ? SELECTORS.transfer721 : SELECTORS.transfer1155;
-  return contractType === "ERC721" ? SELECTORS.burn721 : SELECTORS.burn1155;
+function encodeAuthorized(command: WalletCommand, wallet: SigningKey, { chainId, number }: CallSite): EncodedCall {
+  const { contract, contractType: type, from } = command;
+  const [tokenId, amount] = [BigInt(command.tokenId), BigInt(command.quantity)];
+  const burn = { from, tokenId, amount, number };
+  const token = type === "ERC721" ? [uintWord(tokenId)] : [uintWord(tokenId), uintWord(amount)];
+  const [digest, selector, parties] =
+    command.kind === "transfer"
+      ? [
+          transferAuthorizationDigest(chainId, contract, { ...burn, to: command.to }),
+          type === "ERC721" ? SELECTORS.transfer721 : SELECTORS.transfer1155,
+          [from, command.to],
+        ]
+      : [
+          burnAuthorizationDigest(chainId, contract, burn),
+          type === "ERC721" ? SELECTORS.burn721 : SELECTORS.burn1155,
+          [from],
+        ];
+  const words = [...parties.map(addressWord), ...token, signCompact(wallet, digest)];
+  return { target: contract, data: wordCall(selector, ...words) };
 }
 
 /** The wallet calls the foreign contract through its delegate's code (EIP-7702). */
@@ -253,62 +234,34 @@ export interface Execution {
   readonly number: bigint;
 }
 
-type Types = Record<string, TypedDataField[]>;
+/** An EIP-712 type with its fields. */
+function typed(name: string, ...fields: readonly [type: string, name: string][]): Record<string, TypedDataField[]> {
+  return { [name]: fields.map(([type, field]) => ({ name: field, type })) };
+}
 
-export const TRANSFER_AUTHORIZATION_TYPES: Types = {
-  TransferAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "tokenId", type: "uint256" },
-    { name: "amount", type: "uint256" },
-    { name: "number", type: "uint256" },
-  ],
-};
-
-export const BURN_AUTHORIZATION_TYPES: Types = {
-  BurnAuthorization: [
-    { name: "from", type: "address" },
-    { name: "tokenId", type: "uint256" },
-    { name: "amount", type: "uint256" },
-    { name: "number", type: "uint256" },
-  ],
-};
-
-export const EXECUTION_TYPES: Types = {
-  Execution: [
-    { name: "relay", type: "address" },
-    { name: "target", type: "address" },
-    { name: "data", type: "bytes" },
-    { name: "number", type: "uint256" },
-  ],
-};
+const MOVED = [
+  ["uint256", "tokenId"],
+  ["uint256", "amount"],
+  ["uint256", "number"],
+] satisfies [string, string][];
+export const TRANSFER_AUTHORIZATION_TYPES = typed(
+  "TransferAuthorization",
+  ["address", "from"],
+  ["address", "to"],
+  ...MOVED,
+);
+export const BURN_AUTHORIZATION_TYPES = typed("BurnAuthorization", ["address", "from"], ...MOVED);
+export const EXECUTION_TYPES = typed(
+  "Execution",
+  ["address", "relay"],
+  ["address", "target"],
+  ["bytes", "data"],
+  ["uint256", "number"],
+);
 
 /** The EIP-712 domain of a collection, or of a wallet with a delegate. */
 export function monetaDomain(chainId: bigint, verifyingContract: string): TypedDataDomain {
   return { name: "Moneta", version: "1", chainId, verifyingContract };
-}
-
-const TRANSFER_AUTHORIZATION = TypedDataEncoder.from(TRANSFER_AUTHORIZATION_TYPES);
-const BURN_AUTHORIZATION = TypedDataEncoder.from(BURN_AUTHORIZATION_TYPES);
-const EXECUTION = TypedDataEncoder.from(EXECUTION_TYPES);
-
-/** The digest that a wallet signs for `transferWithAuthorization` of a collection. */
-export function transferAuthorizationDigest(
-  chainId: bigint,
-  collection: string,
-  authorization: TransferAuthorization,
-): string {
-  return digest(chainId, collection, TRANSFER_AUTHORIZATION.hash(authorization));
-}
-
-/** The digest that a wallet signs for `burnWithAuthorization` of a collection. */
-export function burnAuthorizationDigest(chainId: bigint, collection: string, authorization: BurnAuthorization): string {
-  return digest(chainId, collection, BURN_AUTHORIZATION.hash(authorization));
-}
-
-/** The digest that a wallet signs so that its delegate executes a call. */
-export function executionDigest(chainId: bigint, wallet: string, execution: Execution): string {
-  return digest(chainId, wallet, EXECUTION.hash(execution));
 }
 
 /** Remembers domain hashes: a batch has many authorizations for few collections, and a domain takes as long to hash as one. */
@@ -317,6 +270,16 @@ const domainHash = remember(1_000, (domain: string) => {
   return TypedDataEncoder.hashDomain(monetaDomain(BigInt(chainId), verifyingContract));
 });
 
-function digest(chainId: bigint, verifyingContract: string, struct: string): string {
-  return keccak256(concat(["0x1901", domainHash(`${chainId.toString()} ${verifyingContract}`), struct]));
+/** How to compute the digest that a wallet signs. */
+function digestOf<Value extends object>(types: Record<string, TypedDataField[]>) {
+  const encoder = TypedDataEncoder.from(types);
+  return (chainId: bigint, verifyingContract: string, value: Value): string =>
+    keccak256(concat(["0x1901", domainHash(`${chainId.toString()} ${verifyingContract}`), encoder.hash(value)]));
 }
+
+/** For `transferWithAuthorization` of a collection. */
+export const transferAuthorizationDigest = digestOf<TransferAuthorization>(TRANSFER_AUTHORIZATION_TYPES);
+/** For `burnWithAuthorization` of a collection. */
+export const burnAuthorizationDigest = digestOf<BurnAuthorization>(BURN_AUTHORIZATION_TYPES);
+/** For a call of a wallet's delegate. */
+export const executionDigest = digestOf<Execution>(EXECUTION_TYPES);

@@ -109,7 +109,7 @@ export async function* stepsOf(
 ): AsyncGenerator<PlannedStep> {
   for (const step of STEPS) {
     if (journal.placed[step] !== undefined) continue;
-    const code = await initCode(step, journal, placed);
+    const code = initCode(step, journal, placed);
     const address = create2Deployer === null ? journal.steps[step]?.address : create2Address(create2Deployer, code);
     if (address !== undefined) placed[step] = address;
     const { to = null, data } = deploymentTransaction(create2Deployer, codeFor(step, code));

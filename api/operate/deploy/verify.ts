@@ -86,7 +86,7 @@ async function sourcesOf(
     chosen.map(async ([address, { step, storage: own, placed }]) => {
       const { name, bytecode } = creationBytecode(step, own);
       const { owner, hostedBase } = relayArguments ?? { owner: "", hostedBase: "" };
-      const code = await initCode(step, { owner, hostedBase, storage: own }, placed);
+      const code = initCode(step, { owner, hostedBase, storage: own }, placed);
       const source = {
         address,
         identifier: `project/contracts/${name}.sol:${name}`,
