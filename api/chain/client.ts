@@ -2,15 +2,24 @@ import { toQuantity, type Transaction } from "ethers";
 import { z } from "zod";
 
 import type { CallAnswer } from "./call-results.ts";
-import { AMBIGUOUS, ChainUnavailable, ranAndReverted, revertOf, RpcError } from "./errors.ts";
+import {
+  AMBIGUOUS,
+  AnswerTooLarge,
+  ChainUnavailable,
+  QueryTooLarge,
+  ranAndReverted,
+  revertOf,
+  RpcError,
+} from "./errors.ts";
 import { hash, hex, hexQuantity, small, stateAt } from "./values.ts";
-import { askForLogs, createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQuerySizes } from "./limits.ts";
+import { type LogLimits, refusedQuery } from "./limits.ts";
 import { parseLogs, type RawLog } from "./query-logs.ts";
 import { readTransaction, type Receipt, receipt } from "./transaction.ts";
-import type { NodeChoice } from "./node-choice.ts";
 import type { Priority } from "./node-budget.ts";
-import { BoundedCalls, type RpcBounds, type RpcCall, type RpcCalls, type RpcResult } from "./rpc.ts";
+import { Nodes } from "./nodes.ts";
+import { type RpcBounds, type RpcCall, type RpcResult, valuesOf } from "./rpc.ts";
 
+const anyObject = z.custom<object>((answer) => typeof answer === "object" && answer !== null);
 const block = z.object({
   number: small,
   hash,
@@ -19,14 +28,9 @@ const block = z.object({
   baseFeePerGas: hexQuantity.optional(),
   gasLimit: hexQuantity,
 });
-export type Block = z.infer<typeof block>;
-
-/** The blocks of `client.blocks` with all fields that the node showed. */
-const shown = new WeakMap<Block, object>();
-
-/** A block with all fields that the node showed, if `client.blocks` read it. */
-export function shownBlock(of: Block): object | undefined {
-  return shown.get(of);
+export interface Block extends z.infer<typeof block> {
+  /** With all fields that the node showed, if `blocks` or `headAnd` read it. */
+  shown?: object;
 }
 
 /** The gas that a call needs, or its revert data. Null: the node cannot tell. */
@@ -52,38 +56,54 @@ export interface ContractCall {
 /** A call of a known sender, whose gas is asked for. */
 export type SenderCall = Required<Omit<ContractCall, "gas">>;
 
-/** What one node has shown. */
-interface Learnt {
-  logLimits: LogLimits;
-  priorityFee: PriorityFee;
-}
-
 /** The RPC calls that the service makes. Every answer is validated before use. */
 export class ChainClient {
-  readonly #rpc: RpcCalls;
-  readonly #sizes: LogQuerySizes;
-  /** By the number of the node. */
-  readonly #learnt: Map<number, Learnt>;
+  /** Which node answers. */
+  readonly nodes: Nodes;
+  readonly #priority: Priority;
 
-  constructor(rpc: RpcCalls, sizes: LogQuerySizes = LOG_QUERY_SIZES, learnt = new Map<number, Learnt>()) {
-    this.#rpc = rpc;
-    this.#sizes = sizes;
-    this.#learnt = learnt;
+  /** @param nodes or the URL of the only one. */
+  constructor(nodes: Nodes | string, priority: Priority = "later") {
+    this.nodes = typeof nodes === "string" ? new Nodes([nodes]) : nodes;
+    this.#priority = priority;
   }
 
   /** The same client for others: while a provider limits the rate of calls, theirs come first or last. */
   as(priority: Priority): ChainClient {
-    return new ChainClient(new BoundedCalls(this.#rpc, { priority }), this.#sizes, this.#learnt);
+    return new ChainClient(this.nodes, priority);
   }
 
-  /** Which node answers. */
-  get nodes(): NodeChoice {
-    return this.#rpc.nodes;
+  #batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
+    return this.nodes.batch(calls, { priority: this.#priority, ...bounds });
+  }
+
+  /** For calls that must all succeed. @throws RpcError, ChainUnavailable */
+  async #all(calls: RpcCall[], bounds?: RpcBounds): Promise<unknown[]> {
+    return valuesOf(await this.#batch(calls, bounds));
+  }
+
+  /** One call, whose answer is not validated. @throws RpcError, ChainUnavailable */
+  async call(method: string, params: unknown[], bounds?: RpcBounds): Promise<unknown> {
+    return (await this.#all([{ method, params }], bounds))[0];
+  }
+
+  /** One call for each list of parameters. @throws RpcError, ChainUnavailable with this problem when an answer is not valid */
+  async #ask<T>(
+    method: string,
+    params: readonly unknown[][],
+    schema: z.ZodType<T>,
+    { problem, ...bounds }: RpcBounds & { problem?: string } = {},
+  ): Promise<T[]> {
+    const answers = await this.#all(
+      params.map((one) => ({ method, params: one })),
+      bounds,
+    );
+    return answers.map((answer) => parse(schema, answer, problem));
   }
 
   /** What the node that is read now accepts. */
   get logLimits(): LogLimits {
-    return this.#ofNode.logLimits;
+    return this.nodes.learnt.logLimits;
   }
 
   /**
@@ -99,55 +119,45 @@ export class ChainClient {
     });
   }
 
-  get #ofNode(): Learnt {
-    const { number } = this.nodes;
-    const known = this.#learnt.get(number);
-    if (known !== undefined) return known;
-    const learnt = { logLimits: createLogLimits(this.#sizes), priorityFee: new PriorityFee(this.#rpc) };
-    this.#learnt.set(number, learnt);
-    return learnt;
-  }
-
   async chainId(): Promise<bigint> {
-    return parse(hexQuantity, await this.#rpc.call("eth_chainId", []));
+    return parse(hexQuantity, await this.call("eth_chainId", []));
   }
 
   async headNumber(): Promise<number> {
-    return parse(small, await this.#rpc.call("eth_blockNumber", []));
+    return parse(small, await this.call("eth_blockNumber", []));
   }
 
   /** The number of the newest block, and the blocks at some heights, in one round trip. See `blocks`. */
   async headAnd(heights: number[]): Promise<{ head: number; blocks: (Block | null)[] }> {
-    const [head, ...answers] = await this.#rpc.all([{ method: "eth_blockNumber", params: [] }, ...blocksAt(heights)]);
+    const [head, ...answers] = await this.#all([{ method: "eth_blockNumber", params: [] }, ...blocksAt(heights)]);
     return { head: parse(small, head), blocks: answers.map(readBlock) };
   }
 
   /** Null for a block that the node does not have (yet, or any more). */
   async blocks(numbers: number[]): Promise<(Block | null)[]> {
-    return (await this.#rpc.all(blocksAt(numbers))).map(readBlock);
+    return (await this.#all(blocksAt(numbers))).map(readBlock);
   }
 
   /** Blocks with all fields that the node shows. @throws ChainUnavailable when it does not have one of them. */
   async rawBlocks(numbers: number[]): Promise<object[]> {
-    const answers = await this.#rpc.all(blocksAt(numbers));
-    return present(answers, "the node does not have a block below its own head: it is not in sync");
+    const problem = "the node does not have a block below its own head: it is not in sync";
+    return (await this.#all(blocksAt(numbers))).map((answer) => parse(anyObject, answer, problem));
   }
 
   /** The receipts of a block with all fields that the node shows. @throws AnswerTooLarge, RpcError, ChainUnavailable */
   async blockReceipts(blockHash: string): Promise<object[]> {
-    const answer = await this.#rpc.call("eth_getBlockReceipts", [blockHash], { answerBytes: MAX_RECEIPTS });
-    if (!Array.isArray(answer)) throw new ChainUnavailable(NO_RECEIPTS);
-    return present(answer, NO_RECEIPTS);
+    const bounds = { answerBytes: MAX_RECEIPTS, problem: NO_RECEIPTS };
+    return (await this.#ask("eth_getBlockReceipts", [[blockHash]], z.array(anyObject), bounds)).flat();
   }
 
   /** As `blockReceipts`, with a call for each transaction. */
-  async rawReceipts(hashes: string[]): Promise<object[]> {
-    const calls = hashes.map(receiptOf);
-    return present(await this.#rpc.all(calls, { answerBytes: MAX_RECEIPTS }), NO_RECEIPTS);
+  rawReceipts(hashes: string[]): Promise<object[]> {
+    const bounds = { answerBytes: MAX_RECEIPTS, problem: NO_RECEIPTS };
+    return this.#ask("eth_getTransactionReceipt", alone(hashes), anyObject, bounds);
   }
 
   async latestBlock(): Promise<Block> {
-    return parse(block, await this.#rpc.call("eth_getBlockByNumber", ["latest", false]));
+    return parse(block, await this.call("eth_getBlockByNumber", ["latest", false]));
   }
 
   /**
@@ -160,46 +170,50 @@ export class ChainClient {
         ? [{ fromBlock: toQuantity(blocks.from), toBlock: toQuantity(blocks.to) }]
         : blocks.hashes.map((blockHash) => ({ blockHash }));
     const queries = places.map((place) => ({ ...filter, ...place }));
+    const calls = queries.map((query) => ({ method: "eth_getLogs", params: [query] }));
+    const results = await this.#batch(calls, bounds).catch((error: unknown) => {
+      if (error instanceof AnswerTooLarge) throw new QueryTooLarge(new RpcError(413, error.message, null), "results");
+      throw error;
+    });
     const logs: RawLog[][] = [];
-    for (const answer of await askForLogs(this.#rpc, queries, bounds))
-      logs.push((await parseLogs(answer)) ?? invalid());
+    for (const result of results) {
+      if (!result.ok) throw refusedQuery(result.error);
+      logs.push((await parseLogs(result.value)) ?? invalid());
+    }
     return logs.flat();
   }
 
   async receipts(hashes: string[]): Promise<(Receipt | null)[]> {
-    const answers = await this.#rpc.all(hashes.map(receiptOf));
-    return answers.map((answer) => parse(receipt.nullish(), answer) ?? null);
+    const receipts = await this.#ask("eth_getTransactionReceipt", alone(hashes), receipt.nullish());
+    return receipts.map((one) => one ?? null);
   }
 
   /** Signed transactions by hash. Null: the node does not have it. Undefined: it has a type that the service never sends. */
   async transactions(hashes: string[]): Promise<(Transaction | null | undefined)[]> {
-    const answers = await this.#rpc.all(hashes.map((h) => ({ method: "eth_getTransactionByHash", params: [h] })));
+    const answers = await this.#ask("eth_getTransactionByHash", alone(hashes), z.unknown());
     return answers.map((answer, index) => readTransaction(answer, hashes[index]));
   }
 
-  /** @param block its number or its hash; absent: the newest. */
-  async code(addresses: string[], abort?: AbortSignal, block?: number | string): Promise<string[]> {
-    const calls = addresses.map((address) => ({ method: "eth_getCode", params: [address, stateAt(block)] }));
-    const answers = await this.#rpc.all(calls, { abort });
-    return answers.map((answer) => parse(hex, answer));
+  /** @param at the number of a block or its hash; absent: the newest. */
+  code(addresses: string[], abort?: AbortSignal, at?: number | string): Promise<string[]> {
+    const params = addresses.map((address) => [address, stateAt(at)]);
+    return this.#ask("eth_getCode", params, hex, { abort });
   }
 
   async balance(account: string): Promise<bigint> {
-    return parse(hexQuantity, await this.#rpc.call("eth_getBalance", [account, "latest"]));
+    return (await this.balances([account]))[0] ?? 0n;
   }
 
-  async balances(accounts: string[]): Promise<bigint[]> {
-    const calls = accounts.map((account) => ({ method: "eth_getBalance", params: [account, "latest"] }));
-    const answers = await this.#rpc.all(calls);
-    return answers.map((answer) => parse(hexQuantity, answer));
+  balances(accounts: string[]): Promise<bigint[]> {
+    const params = accounts.map((account) => [account, "latest"]);
+    return this.#ask("eth_getBalance", params, hexQuantity);
   }
 
   /** Number of mined transactions of each account; with `pending` also those in the node's transaction pool. */
-  async nonces(accounts: string[], blockTag: number | "latest" | "pending" = "latest"): Promise<number[]> {
+  nonces(accounts: string[], blockTag: number | "latest" | "pending" = "latest"): Promise<number[]> {
     const at = typeof blockTag === "string" ? blockTag : toQuantity(blockTag);
-    const calls = accounts.map((account) => ({ method: "eth_getTransactionCount", params: [account, at] }));
-    const answers = await this.#rpc.all(calls);
-    return answers.map((answer) => parse(small, answer));
+    const params = accounts.map((account) => [account, at]);
+    return this.#ask("eth_getTransactionCount", params, small);
   }
 
   /** As `nonces`, but the highest that any of the nodes that answer names: a node can miss a transaction, but not invent one. */
@@ -223,7 +237,38 @@ export class ChainClient {
 
   /** What transactions pay above the base fee, in wei. With several nodes: not far more than another one names. */
   priorityFee(): Promise<bigint> {
-    return this.nodes.session(() => this.nodes.price(() => this.#ofNode.priorityFee.read()));
+    return this.nodes.session(() => this.nodes.price(() => this.#priorityFee()));
+  }
+
+  /** The node's suggestion. Some chains have none: then the median of recent blocks, or else the gas price without the base fee. */
+  async #priorityFee(): Promise<bigint> {
+    return (await this.#suggestedFee()) ?? (await this.#recentFee()) ?? this.#feeInGasPrice();
+  }
+
+  async #suggestedFee(): Promise<bigint | null> {
+    const { learnt } = this.nodes;
+    if (!learnt.suggestsFee) return null;
+    const [result] = await this.#batch([{ method: "eth_maxPriorityFeePerGas", params: [] }]);
+    if (result?.ok === true) return parse(hexQuantity, result.value, NO_FEES);
+    learnt.suggestsFee = result?.error.code !== METHOD_NOT_FOUND;
+    return null;
+  }
+
+  async #recentFee(): Promise<bigint | null> {
+    const [result] = await this.#batch([{ method: "eth_feeHistory", params: [HISTORY_BLOCKS, "latest", [50]] }]);
+    if (result?.ok !== true) return null;
+    const rewards = (parse(feeHistory, result.value, NO_FEES).reward ?? []).flat().filter((reward) => reward > 0n);
+    rewards.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    return rewards[Math.floor(rewards.length / 2)] ?? null;
+  }
+
+  async #feeInGasPrice(): Promise<bigint> {
+    const [price, newest] = await this.#all([
+      { method: "eth_gasPrice", params: [] },
+      { method: "eth_getBlockByNumber", params: ["latest", false] },
+    ]);
+    const tip = parse(hexQuantity, price, NO_FEES) - (parse(pricedBlock, newest, NO_FEES).baseFeePerGas ?? 0n);
+    return tip > 0n ? tip : 0n;
   }
 
   /**
@@ -231,32 +276,13 @@ export class ChainClient {
    *   run it, so that nothing is known.
    */
   tryCalls(calls: ContractCall[], blockNumber?: number, bounds: RpcBounds = {}): Promise<CallAnswer[]> {
-    return this.nodes.session(() => this.#tryCalls(calls, blockNumber, bounds));
-  }
-
-  async #tryCalls(calls: ContractCall[], blockNumber: number | undefined, bounds: RpcBounds): Promise<CallAnswer[]> {
     const at = stateAt(blockNumber);
     const run = (some: ContractCall[]) =>
-      this.#rpc.batch(
+      this.#batch(
         some.map((call) => ({ method: "eth_call", params: [call, at] })),
         bounds,
       );
-    const results = await run(calls);
-    const answers = results.map((result) => (result.ok ? parse(hex, result.value) : ranAndReverted(result.error)));
-    // Some nodes use one code both for a call that ran out of gas and for a block whose state they do not have.
-    const unclear = results.flatMap((result, index) => (!result.ok && AMBIGUOUS.has(result.error.code) ? [index] : []));
-    const open = unclear.filter((index) => answers[index] === undefined);
-    if (open.length > 0) {
-      const [control, ...again] = await run([CONTROL_CALL, ...open.flatMap((index) => calls[index] ?? [])]);
-      const hasState = control?.ok === true && control.value === CONTROL_CALL.data;
-      for (const [position, result] of again.entries()) {
-        const index = open[position];
-        if (index === undefined) continue;
-        if (result.ok) answers[index] = parse(hex, result.value);
-        else if (hasState && AMBIGUOUS.has(result.error.code)) answers[index] = null;
-      }
-    }
-    return answers;
+    return this.nodes.session(() => answersOf(calls, run));
   }
 
   /**
@@ -271,7 +297,7 @@ export class ChainClient {
   ): Promise<RpcResult[]> {
     const at = stateAt(block);
     const limited = calls.map((call) => ({ method: "eth_call", params: [{ gas: toQuantity(gas), ...call }, at] }));
-    return this.#rpc.batch(limited, bounds);
+    return this.#batch(limited, bounds);
   }
 
   /**
@@ -279,7 +305,7 @@ export class ChainClient {
    * @returns what the code returns; null when it reverts, or when the node does not support such calls.
    */
   async callWithCode(to: string, code: string, gas: number): Promise<string | null> {
-    const results = await this.#rpc.batch(
+    const results = await this.#batch(
       ["pending", "latest"].map((tag) => ({
         method: "eth_call",
         params: [{ to, gas: toQuantity(gas) }, tag, { [to]: { code } }],
@@ -294,7 +320,7 @@ export class ChainClient {
     // Creates a contract whose code only uses memory: its price grows with the square of the size.
     const size = Math.floor(memoryWords(gas - CREATION_GAS)) * 32;
     const data = `0x600163${size.toString(16).padStart(8, "0")}5200`;
-    const [result] = await this.#rpc.batch([{ method: "eth_estimateGas", params: [{ data, gas: toQuantity(gas) }] }]);
+    const [result] = await this.#batch([{ method: "eth_estimateGas", params: [{ data, gas: toQuantity(gas) }] }]);
     return result?.ok === true;
   }
 
@@ -311,7 +337,7 @@ export class ChainClient {
   ): Promise<CallResult[]> {
     const [at, gas] = [toQuantity(blockNumber), toQuantity(maxGas)];
     const requests: RpcCall[] = calls.map((call) => ({ method: "eth_estimateGas", params: [{ ...call, gas }, at] }));
-    const results = await this.#rpc.batch(requests, { answerBytes: MAX_SIMULATION_ANSWER, abort });
+    const results = await this.#batch(requests, { answerBytes: MAX_SIMULATION_ANSWER, abort });
     return results.map((result) => (result.ok ? { gas: parse(hexQuantity, result.value) } : revertOf(result.error)));
   }
 
@@ -325,7 +351,7 @@ export class ChainClient {
     const requests = tags.flatMap((tag) =>
       calls.map((call) => ({ method: "eth_estimateGas", params: [{ ...call, gas }, tag] })),
     );
-    const results = await this.#rpc.batch(requests);
+    const results = await this.#batch(requests);
     return calls.map((_call, index) => {
       const found = tags.map((_tag, at) => results[at * calls.length + index]).find((result) => result?.ok === true);
       return found?.ok === true ? parse(hexQuantity, found.value) : null;
@@ -334,7 +360,7 @@ export class ChainClient {
 
   /** Sends signed bytes to the nodes. @throws RpcError, ChainUnavailable: neither proves that no node took them. */
   broadcast(raw: string): Promise<void> {
-    return this.#rpc.broadcast(raw);
+    return this.nodes.broadcast(raw);
   }
 }
 
@@ -348,12 +374,41 @@ const NO_RECEIPTS = "the node does not have the receipts of a block";
 /** The identity precompile returns its input on every node that has the state of the block. */
 export const CONTROL_CALL: ContractCall = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };
 
+/** See `tryCalls`. */
+async function answersOf(
+  calls: ContractCall[],
+  run: (calls: ContractCall[]) => Promise<RpcResult[]>,
+): Promise<CallAnswer[]> {
+  const results = await run(calls);
+  const answers = results.map((result) => (result.ok ? parse(hex, result.value) : ranAndReverted(result.error)));
+  // Some nodes use one code both for a call that ran out of gas and for a block whose state they do not have.
+  const unclear = results.flatMap((result, index) => (!result.ok && AMBIGUOUS.has(result.error.code) ? [index] : []));
+  const open = unclear.filter((index) => answers[index] === undefined);
+  if (open.length > 0) {
+    const [control, ...again] = await run([CONTROL_CALL, ...open.flatMap((index) => calls[index] ?? [])]);
+    const hasState = control?.ok === true && control.value === CONTROL_CALL.data;
+    for (const [position, result] of again.entries()) {
+      const index = open[position];
+      if (index === undefined) continue;
+      if (result.ok) answers[index] = parse(hex, result.value);
+      else if (hasState && AMBIGUOUS.has(result.error.code)) answers[index] = null;
+    }
+  }
+  return answers;
+}
+
 function blocksAt(heights: number[]): RpcCall[] {
   return heights.map((height) => ({ method: "eth_getBlockByNumber", params: [toQuantity(height), false] }));
 }
 
-function receiptOf(hash: string): RpcCall {
-  return { method: "eth_getTransactionReceipt", params: [hash] };
+function readBlock(answer: unknown): Block | null {
+  const read = parse(block.nullable(), answer);
+  return read === null ? null : { ...read, shown: answer as object };
+}
+
+/** Each as the only parameter of a call. */
+function alone(hashes: string[]): string[][] {
+  return hashes.map((hash) => [hash]);
 }
 
 /** Gas of a contract creation without its memory, rounded up generously. */
@@ -369,19 +424,6 @@ function parse<T>(schema: z.ZodType<T>, answer: unknown, problem?: string): T {
   return parsed.success ? parsed.data : invalid(problem);
 }
 
-function readBlock(answer: unknown): Block | null {
-  const read = parse(block.nullable(), answer);
-  if (read !== null) shown.set(read, answer as object);
-  return read;
-}
-
-function present(answers: readonly unknown[], missing: string): object[] {
-  return answers.map((answer) => {
-    if (typeof answer !== "object" || answer === null) throw new ChainUnavailable(missing);
-    return answer;
-  });
-}
-
 function invalid(problem = "the node's answer is not valid by the Ethereum JSON-RPC specification"): never {
   throw new ChainUnavailable(problem);
 }
@@ -394,57 +436,3 @@ const METHOD_NOT_FOUND = -32_601;
 
 const feeHistory = z.object({ reward: z.array(z.array(hexQuantity)).nullish() });
 const pricedBlock = z.object({ baseFeePerGas: hexQuantity.optional() });
-
-/**
- * What transactions pay above the base fee. Asks for the node's suggestion. Some chains do not have that method: then the
- * median of recent blocks is used, and if blocks show none, the gas price without the base fee.
- */
-class PriorityFee {
-  readonly #rpc: RpcCalls;
-  #hasSuggestion = true;
-
-  constructor(rpc: RpcCalls) {
-    this.#rpc = rpc;
-  }
-
-  /** In wei. @throws RpcError, ChainUnavailable */
-  async read(): Promise<bigint> {
-    return (await this.#suggested()) ?? (await this.#recent()) ?? this.#fromGasPrice();
-  }
-
-  async #suggested(): Promise<bigint | null> {
-    if (!this.#hasSuggestion) return null;
-    const answer = await this.#ask("eth_maxPriorityFeePerGas", [], (code) => {
-      this.#hasSuggestion = code !== METHOD_NOT_FOUND;
-    });
-    return answer === null ? null : parse(hexQuantity, answer, NO_FEES);
-  }
-
-  async #recent(): Promise<bigint | null> {
-    const answer = await this.#ask("eth_feeHistory", [HISTORY_BLOCKS, "latest", [50]]);
-    if (answer === null) return null;
-    const rewards = (parse(feeHistory, answer, NO_FEES).reward ?? []).flat().filter((reward) => reward > 0n);
-    rewards.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-    return rewards[Math.floor(rewards.length / 2)] ?? null;
-  }
-
-  async #fromGasPrice(): Promise<bigint> {
-    const [price, newest] = await this.#rpc.all([
-      { method: "eth_gasPrice", params: [] },
-      { method: "eth_getBlockByNumber", params: ["latest", false] },
-    ]);
-    const tip = parse(hexQuantity, price, NO_FEES) - (parse(pricedBlock, newest, NO_FEES).baseFeePerGas ?? 0n);
-    return tip > 0n ? tip : 0n;
-  }
-
-  /** Null when the node answers with an error: then the next source is asked. */
-  async #ask(method: string, params: unknown[], refused?: (code: number) => void): Promise<unknown> {
-    try {
-      return await this.#rpc.call(method, params);
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      refused?.(error.code);
-      return null;
-    }
-  }
-}

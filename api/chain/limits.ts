@@ -1,6 +1,5 @@
 import { AdaptiveSize } from "../shared/adaptive-size.ts";
-import { AnswerTooLarge, QueryTooLarge, RpcError } from "./errors.ts";
-import type { RpcBounds, RpcCalls } from "./rpc.ts";
+import { QueryTooLarge, type RpcError } from "./errors.ts";
 
 /** Sizes of log queries. They become smaller when a provider refuses them. */
 export interface LogLimits {
@@ -19,25 +18,16 @@ export interface LogQuerySizes {
   topicsAbove: number;
 }
 
-export const LOG_QUERY_SIZES: LogQuerySizes = { blocks: 500, addresses: 500, topicsAbove: 2_000 };
+const USUAL_SIZES: LogQuerySizes = { blocks: 500, addresses: 500, topicsAbove: 2_000 };
 
-export function createLogLimits({ blocks, addresses, topicsAbove }: LogQuerySizes): LogLimits {
+export function createLogLimits({ blocks, addresses, topicsAbove } = USUAL_SIZES): LogLimits {
   return { blocks: new AdaptiveSize(blocks), addresses: new AdaptiveSize(addresses), topicsAbove };
 }
 
-/** The answers to log queries. @throws QueryTooLarge, RpcError, ChainUnavailable */
-export async function askForLogs(rpc: RpcCalls, queries: object[], bounds: RpcBounds = {}): Promise<unknown[]> {
-  const calls = queries.map((query) => ({ method: "eth_getLogs", params: [query] }));
-  const results = await rpc.batch(calls, bounds).catch((error: unknown) => {
-    if (error instanceof AnswerTooLarge) throw new QueryTooLarge(new RpcError(413, error.message, null), "results");
-    throw error;
-  });
-  return results.map((result) => {
-    if (result.ok) return result.value;
-    const limit = limitOf(result.error, "eth_getLogs");
-    if (limit === null || limit === "rate" || limit === "batch") throw result.error;
-    throw new QueryTooLarge(result.error, limit);
-  });
+/** A log query that the provider refused: `QueryTooLarge` if a smaller one may pass. */
+export function refusedQuery(error: RpcError): RpcError {
+  const limit = limitOf(error, "eth_getLogs");
+  return limit === null || limit === "rate" || limit === "batch" ? error : new QueryTooLarge(error, limit);
 }
 
 /**

@@ -1,19 +1,23 @@
 import { JsonRpcProvider, Network } from "ethers";
 
 import { RpcError } from "./errors.ts";
-import type { RpcCalls } from "./rpc.ts";
 
 const POLL = 1_000;
+
+/** A connection to a node: an `Rpc` or a `ChainClient`. */
+interface Connection {
+  call(method: string, params: unknown[]): Promise<unknown>;
+}
 
 /**
  * What ethers needs of a node, over a connection whose calls and answers have bounds. By itself, ethers waits five minutes for
  * an answer, and for ever for a node that does not answer at all. Call `destroy` at the end.
  */
 export class RpcProvider extends JsonRpcProvider {
-  readonly #rpc: RpcCalls;
+  readonly #rpc: Connection;
 
   /** @param pollingInterval milliseconds between two polls for a new block, while ethers waits for a transaction. */
-  constructor(rpc: RpcCalls, chainId: bigint, pollingInterval = POLL) {
+  constructor(rpc: Connection, chainId: bigint, pollingInterval = POLL) {
     const network = Network.from(chainId);
     // The URL is never called: `send` makes all calls.
     super("http://127.0.0.1", network, {

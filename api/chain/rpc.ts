@@ -5,13 +5,13 @@ import { Agent, type Dispatcher, request } from "undici";
 import { z } from "zod";
 
 import { AdaptiveSize } from "../shared/adaptive-size.ts";
-import { type Metrics, NO_METRICS, type RpcOutcome, secondsSince } from "../shared/metrics.ts";
+import { type Metrics, type RpcOutcome, secondsSince } from "../shared/metrics.ts";
 import { parseJson } from "../shared/text.ts";
-import type { ChainGuard } from "./chain-guard.ts";
+import { ChainGuard, type ExpectedChain } from "./chain-guard.ts";
 import { AnswerTooLarge, ChainUnavailable, NodeRedirects, RateLimited, RpcError } from "./errors.ts";
 import { limitOf, waitOfHeader } from "./limits.ts";
 import { NodeBudget, type Priority } from "./node-budget.ts";
-import { type NodeChoice, ONE_NODE } from "./node-choice.ts";
+import { hash, hexQuantity } from "./values.ts";
 
 export interface RpcCall {
   method: string;
@@ -24,6 +24,8 @@ export type RpcResult = { ok: true; value: unknown } | { ok: false; error: RpcEr
 const TIMEOUT = 20_000;
 /** Calls in one HTTP request, until a provider accepts only fewer. */
 const MAX_CALLS = 100;
+/** How long the check of its chain waits for one of several nodes, in milliseconds. */
+const CHECK_TIMEOUT = 2_000;
 /** Largest answer to one HTTP request, in bytes. Logs of a busy range are the largest answers. */
 const MAX_ANSWER = 64 * 1024 * 1024;
 
@@ -41,6 +43,8 @@ export interface RpcBounds {
   answerBytes?: number | undefined;
   /** Ends the calls early. */
   abort?: AbortSignal | undefined;
+  /** Of one HTTP request, in milliseconds, if shorter than that of the connection. */
+  timeout?: number;
 }
 
 export interface RpcOptions {
@@ -87,111 +91,84 @@ interface HttpAnswer {
   json: unknown;
 }
 
-/** JSON-RPC calls, of one node or of the first of several that answers. */
-export abstract class RpcCalls {
-  abstract readonly nodes: NodeChoice;
+/** Calls whose answers say which chain a node serves. */
+const IDENTITY: RpcCall[] = [
+  { method: "eth_chainId", params: [] },
+  { method: "eth_getBlockByNumber", params: ["0x0", false] },
+];
+const identity = z.tuple([hexQuantity, z.object({ hash }).nullable()]);
 
-  /** Results in the order of the calls. An error of one call does not affect the others. @throws ChainUnavailable */
-  abstract batch(calls: RpcCall[], bounds?: RpcBounds): Promise<RpcResult[]>;
+/**
+ * JSON-RPC over HTTP, of one node. Answers are matched by id. If one is missing or malformed, the node counts as unavailable.
+ * Batches become smaller when a provider refuses them. While it limits the rate of calls, they are sent as the node's budget allows.
+ */
+export class Rpc {
+  readonly url: string;
+  readonly budget: NodeBudget;
+  guard: ChainGuard | null = null;
+  readonly #options: RpcOptions;
+  readonly #batchSize = new AdaptiveSize(MAX_CALLS);
+  #id = 0;
+
+  constructor(url: string, options: RpcOptions = {}) {
+    this.url = url;
+    this.budget = options.budget ?? new NodeBudget();
+    this.#options = options;
+  }
+
+  /**
+   * From now on, an answer counts only while the node serves this chain.
+   * @param name of the node in messages; null: there is only one, whose chain was just checked.
+   */
+  guardBy(expected: ExpectedChain, name: string | null): void {
+    if (this.guard !== null) return;
+    const timeout = name === null ? {} : { timeout: CHECK_TIMEOUT };
+    const read = async () => chainOf(valuesOf(await this.#run(IDENTITY, { urgent: true, ...timeout }, null)));
+    this.guard = new ChainGuard(this.url, expected, read, name);
+    this.guard.start();
+  }
+
+  stop(): void {
+    this.guard?.stop();
+  }
+
+  /** The chain that the node serves. Null: it does not return block 0. @throws RpcError, ChainUnavailable */
+  async chain(): Promise<ExpectedChain | null> {
+    return chainOf(valuesOf(await this.batch(IDENTITY)));
+  }
 
   /** @throws RpcError, ChainUnavailable */
   async call(method: string, params: unknown[], bounds: RpcBounds = {}): Promise<unknown> {
-    const [result] = await this.batch([{ method, params }], bounds);
-    if (result === undefined) throw new ChainUnavailable(`the node did not answer ${method}`);
-    if (!result.ok) throw result.error;
-    return result.value;
-  }
-
-  /** Like `batch`, for calls that must all succeed. @throws RpcError, ChainUnavailable */
-  async all(calls: RpcCall[], bounds: RpcBounds = {}): Promise<unknown[]> {
-    return (await this.batch(calls, bounds)).map((result) => {
-      if (!result.ok) throw result.error;
-      return result.value;
-    });
+    return valuesOf(await this.batch([{ method, params }], bounds))[0];
   }
 
   /** Sends signed bytes. @throws RpcError, ChainUnavailable: neither proves that no node took them. */
   async broadcast(raw: string): Promise<void> {
     await this.call("eth_sendRawTransaction", [raw], { priority: "first" });
   }
-}
 
-/** Calls of a connection with default bounds, which callers need not repeat. */
-export class BoundedCalls extends RpcCalls {
-  readonly #calls: RpcCalls;
-  readonly #bounds: RpcBounds;
-
-  constructor(calls: RpcCalls, bounds: RpcBounds) {
-    super();
-    this.#calls = calls;
-    this.#bounds = bounds;
+  /** Results in the order of the calls. An error of one call does not affect the others. @throws ChainUnavailable */
+  batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
+    return this.#run(calls, bounds, this.guard);
   }
 
-  override get nodes(): NodeChoice {
-    return this.#calls.nodes;
-  }
-
-  override batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
-    return this.#calls.batch(calls, { ...this.#bounds, ...bounds });
-  }
-
-  override broadcast(raw: string): Promise<void> {
-    return this.#calls.broadcast(raw);
-  }
-}
-
-/**
- * JSON-RPC over HTTP. Answers are matched by id. If one is missing or malformed, the node counts as unavailable. Batches
- * become smaller when a provider refuses them. While it limits the rate of calls, they are sent as the node's budget allows.
- */
-export class Rpc extends RpcCalls {
-  override readonly nodes: NodeChoice = ONE_NODE;
-  readonly #url: string;
-  readonly #timeout: number;
-  readonly #maxWait: number;
-  readonly #maxRest: number;
-  readonly #metrics: Pick<Metrics, "rpc">;
-  readonly #batchSize = new AdaptiveSize(MAX_CALLS);
-  readonly #budget: NodeBudget;
-  #guard: ChainGuard | null = null;
-  #id = 0;
-
-  constructor(url: string, options: RpcOptions = {}) {
-    super();
-    this.#url = url;
-    this.#timeout = options.timeout ?? TIMEOUT;
-    this.#maxWait = options.maxWait ?? 0;
-    this.#maxRest = options.maxRest ?? this.#maxWait;
-    this.#budget = options.budget ?? new NodeBudget();
-    this.#metrics = options.metrics ?? NO_METRICS;
-  }
-
-  /** From now on, an answer counts only while the node serves the chain of the guard. */
-  guardBy(guard: ChainGuard): void {
-    this.#guard = guard;
-  }
-
-  override async batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
+  async #run(calls: RpcCall[], bounds: RpcBounds, guard: ChainGuard | null): Promise<RpcResult[]> {
     const results: RpcResult[] = [];
     const { priority = "later", urgent, abort } = bounds;
-    const wait = Math.min(this.#maxWait, bounds.wait ?? Infinity);
+    const { maxWait = 0, maxRest = maxWait } = this.#options;
+    const wait = Math.min(maxWait, bounds.wait ?? Infinity);
     let started = performance.now();
     while (results.length < calls.length) {
       const size = Math.min(this.#batchSize.value, bounds.batch ?? MAX_CALLS, calls.length - results.length);
-      const part = calls.slice(results.length, results.length + this.#budget.largest(size));
+      const part = calls.slice(results.length, results.length + this.budget.largest(size));
       const waited = performance.now() - started;
-      await this.#budget.turn(part.length, {
-        priority,
-        urgent,
-        abort,
-        wait: Math.max(0, wait - waited),
-        rest: Math.max(0, this.#maxRest - waited),
-      });
-      await this.#guard?.ensure();
+      const waits = { wait: Math.max(0, wait - waited), rest: Math.max(0, maxRest - waited) };
+      await this.budget.turn(part.length, { priority, urgent, abort, ...waits });
+      await guard?.ensure();
       const answered = await this.#tryPost(part, bounds);
       if (answered === null) continue;
       // The call itself may have made a new connection, to another node.
-      await this.#guard?.ensure();
+      await guard?.ensure();
       results.push(...answered);
       started = performance.now();
     }
@@ -204,13 +181,13 @@ export class Rpc extends RpcCalls {
     const measure = (outcome: RpcOutcome) => {
       // A call that its caller gave up says nothing about the node.
       if (bounds.abort?.aborted === true) return;
-      this.#metrics.rpc(methodOf(calls), outcome, secondsSince(startedAt));
+      this.#options.metrics?.rpc(methodOf(calls), outcome, secondsSince(startedAt));
     };
     try {
       const results = await this.post(calls, bounds);
       measure(results.every(({ ok }) => ok) ? "ok" : "error");
       this.#batchSize.accepted(calls.length);
-      this.#budget.accepted(calls.length, startedAt);
+      this.budget.accepted(calls.length, startedAt);
       return results;
     } catch (error) {
       measure(outcomeOf(error));
@@ -224,7 +201,7 @@ export class Rpc extends RpcCalls {
         return null;
       }
       if (!(error instanceof RateLimited)) {
-        if (error instanceof ChainUnavailable) this.#guard?.failed();
+        if (error instanceof ChainUnavailable) this.guard?.failed();
         throw error;
       }
       return null;
@@ -240,7 +217,7 @@ export class Rpc extends RpcCalls {
     const http = await this.#exchange(JSON.stringify(body.length === 1 ? body[0] : body), bounds);
     const { retryAfter } = http;
     const sent = { size: calls.length, retryAfter, startedAt };
-    if (http.status === 429) throw this.#budget.refused(calls.length, sent);
+    if (http.status === 429) throw this.budget.refused(calls.length, sent);
     const answers = z.array(answer).safeParse(Array.isArray(http.json) ? http.json : [http.json]);
     if (!answers.success) throw this.#refusedAsWhole(http, sent);
     const byId = new Map(answers.data.map((one) => [one.id, one]));
@@ -263,7 +240,7 @@ export class Rpc extends RpcCalls {
     if (http.status === 413) {
       return sent.size > 1 ? new BatchTooLarge() : new RpcError(413, "HTTP status 413", null);
     }
-    if (http.status === 503 && http.retryAfter !== null) return this.#budget.unavailable(http.retryAfter);
+    if (http.status === 503 && http.retryAfter !== null) return this.budget.unavailable(http.retryAfter);
     if (http.status >= 500) return new ChainUnavailable(`the node answered with HTTP status ${http.status.toString()}`);
     return new ChainUnavailable("the node's answer is not valid JSON-RPC: check RPC_URL");
   }
@@ -272,7 +249,7 @@ export class Rpc extends RpcCalls {
   #checkLimits(error: z.infer<typeof rpcError> | null | undefined, method: string, sent: SentCalls): void {
     if (error == null) return;
     const limit = limitOf(error, method);
-    if (limit === "rate") throw this.#budget.refused(sent.size, sent);
+    if (limit === "rate") throw this.budget.refused(sent.size, sent);
     if (limit === "batch" && sent.size > 1) throw new BatchTooLarge(error.message);
   }
 
@@ -289,18 +266,18 @@ export class Rpc extends RpcCalls {
     }
   }
 
-  async #send(body: string, { answerBytes = MAX_ANSWER, abort }: RpcBounds): Promise<HttpAnswer> {
-    const timeout = AbortSignal.timeout(this.#timeout);
+  async #send(body: string, { answerBytes = MAX_ANSWER, abort, timeout }: RpcBounds): Promise<HttpAnswer> {
+    const late = AbortSignal.timeout(timeout ?? this.#options.timeout ?? TIMEOUT);
     try {
-      const response = await request(this.#url, {
+      const response = await request(this.url, {
         dispatcher: CONNECTIONS,
         method: "POST",
         headers: { "content-type": "application/json", "accept-encoding": "gzip" },
         body,
-        signal: abort === undefined ? timeout : AbortSignal.any([timeout, abort]),
+        signal: abort === undefined ? late : AbortSignal.any([late, abort]),
       });
       const { statusCode: status, headers } = response;
-      if (status >= 300 && status < 400) throw redirected(response, this.#url);
+      if (status >= 300 && status < 400) throw redirected(response, this.url);
       const retryAfter = waitOfHeader(textOf(headers["retry-after"]) ?? null, Date.now());
       // Providers refuse calls with pages of HTML. The status then says more than the body.
       return { status, retryAfter, json: parseJson(await readText(response, answerBytes)) };
@@ -312,6 +289,21 @@ export class Rpc extends RpcCalls {
       });
     }
   }
+}
+
+/** The values of calls that must all succeed. @throws RpcError */
+export function valuesOf(results: readonly RpcResult[]): unknown[] {
+  return results.map((result) => {
+    if (!result.ok) throw result.error;
+    return result.value;
+  });
+}
+
+function chainOf(answers: unknown[]): ExpectedChain | null {
+  const parsed = identity.safeParse(answers);
+  if (!parsed.success) throw new ChainUnavailable("the node does not say which chain it serves");
+  const [chainId, genesis] = parsed.data;
+  return genesis === null ? null : { chainId, genesis: genesis.hash };
 }
 
 /** Connections to all nodes. HTTP/2 is off: what a proxy does to one stream must not end the calls of the others. */

@@ -5,7 +5,7 @@ import { plural } from "../shared/text.ts";
 import { firstParked } from "../store/db/parked-rows.ts";
 import { countFollowed, type PipelineState } from "../store/doctor/pipeline.ts";
 import { type Check, type DoctorContext, duration, type Finding, ok, problem, some, warning } from "./check.ts";
-import type { NodesState } from "../chain/node-choice.ts";
+import type { NodesState } from "../chain/nodes.ts";
 import type { ChainState } from "./state.ts";
 
 /** What the service watches all the time. Each part is read once for all checks. */

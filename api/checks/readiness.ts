@@ -1,7 +1,8 @@
 import { WrongChain } from "../chain/chain-guard.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { describeError, RateLimited } from "../chain/errors.ts";
-import type { NodesState, NodeState } from "../chain/node-choice.ts";
+import type { NodeState } from "../chain/chain-node.ts";
+import type { NodesState } from "../chain/nodes.ts";
 import { type NodeWord, type Readiness, READINESS_WORDS, type ReadinessWord } from "../domain/conditions.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";

@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
-import type { NodesState, NodeState } from "../chain/node-choice.ts";
+import type { NodeState } from "../chain/chain-node.ts";
+import type { NodesState } from "../chain/nodes.ts";
 import { readRelayStatus } from "../chain/reads.ts";
 import {
   daysLeft,
@@ -107,11 +108,7 @@ export function readOnce(context: Omit<DoctorContext, "state">): DoctorContext["
   return {
     database: once(() => readPipeline(read, now)),
     chain: once(() => readChainState(deps)),
-    nodes: once(async () => ({
-      states: await client.nodes.examine(),
-      disagreement: client.nodes.disagreement,
-      isLimited: false,
-    })),
+    nodes: once(async () => ({ ...(await client.nodes.examine()), isLimited: false })),
   };
 }
 

@@ -3,7 +3,7 @@ import type { MessagePort, Worker } from "node:worker_threads";
 
 import type { Logger } from "pino";
 
-import type { NodesState } from "../chain/node-choice.ts";
+import type { NodesState } from "../chain/nodes.ts";
 import type { Settings } from "../config/settings.ts";
 import type { LoadingThread } from "./loading-thread.ts";
 import type { Measurements } from "../metrics/meter.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
-import type { NodesState } from "../chain/node-choice.ts";
+import type { NodesState } from "../chain/nodes.ts";
 import type { Examination } from "../checks/examine.ts";
 import { Source } from "../checks/source.ts";
 import { ServiceState } from "../checks/state.ts";

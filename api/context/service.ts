@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 
 import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
-import type { NodesState } from "../chain/node-choice.ts";
+import type { NodesState } from "../chain/nodes.ts";
 import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../content/node/node.ts";
 import type { Measurements } from "../metrics/meter.ts";
@@ -12,7 +12,7 @@ import { type Database, openDatabase } from "../store/db/database.ts";
 import type { SchemaError } from "../store/db/migrate.ts";
 import type { WriteTurns } from "../store/db/sqlite/write-turns.ts";
 import { type Chain, type ChainIdentity, establishIdentity } from "./chain-identity.ts";
-import { connectNodes, guardChain } from "./chain-link.ts";
+import { connectChain, guardChain } from "./chain-link.ts";
 import { type CheckedKeys, loadCheckedKeys } from "./check-keys.ts";
 import { prepareChain } from "./prepare-chain.ts";
 import { openContent } from "./content.ts";
@@ -132,30 +132,30 @@ async function openConnections({ settings, logger, shared, opened }: Setup) {
   const { metrics } = meter;
   const database = await openStore(settings, shared, { logger, metrics });
   opened.defer(() => database.close());
-  const link = await connectNodes(settings, { database, maxWait: WORKER_WAIT, metrics, logger }, opened);
-  return { meter, metrics, database, link, client: link.client };
+  const client = await connectChain(settings, { database, maxWait: WORKER_WAIT, metrics, logger }, opened);
+  return { meter, metrics, database, client };
 }
 
 /** Step 2: which chain it is, and the contracts there. A new database is bound to the chain; a known one accepts no other. */
 async function findChain(
   { settings }: Setup,
-  { database, link, client }: Pick<Open, "database" | "link" | "client">,
+  { database, client }: Pick<Open, "database" | "client">,
 ): Promise<Chain> {
-  const identity = await establishIdentity(database, client, { ...settings, rpcUrl: link.url() });
+  const identity = await establishIdentity(database, client, { ...settings, rpcUrl: client.nodes.url });
   return { identity, local: identity.chainId === LOCAL_CHAIN_ID };
 }
 
 /** Step 3: the keys, which must belong to this database and this chain. On a local chain, the lanes of the keys get funds. */
 async function checkKeys(
   { settings, logger }: Setup,
-  { link, ...found }: Open & Chain,
+  found: Open & Chain,
   checked: Checked | null,
 ): Promise<CheckedKeys> {
   const seedPhrase = checked?.seedPhrase ?? null;
   const keys = await loadCheckedKeys(settings, found, { ...found, logger }, seedPhrase);
   // The thread that has decrypted the seed has prepared the chain, too.
   if (seedPhrase === null)
-    await prepareChain({ ...settings, rpcUrl: link.url() }, found, keys.keys, { ...found, logger });
+    await prepareChain({ ...settings, rpcUrl: found.client.nodes.url }, found, keys.keys, { ...found, logger });
   return keys;
 }
 
@@ -167,8 +167,8 @@ async function startWork(
   code: RoleCode,
   found: Open & Chain & CheckedKeys,
 ) {
-  const { database, link, client, metrics, identity, local } = found;
-  const guard = await guardChain(link, database, opened);
+  const { database, client, metrics, identity, local } = found;
+  await guardChain(client, database);
   const signals = shared?.signals ?? createSignals();
   const addressPolicy = {
     allowedHosts: new Set(settings.allowedPrivateHosts.map((host) => host.toLowerCase())),
@@ -189,10 +189,10 @@ async function startWork(
   runWorkers(workers, opened);
   const health = async () => [...workers.map(healthOf), ...((await shared?.pipeline?.health()) ?? [])];
   const nodes = async () => {
-    const [own, workers] = [link.state(), await shared?.pipeline?.nodes()];
+    const [own, workers] = [client.nodes.state(), await shared?.pipeline?.nodes()];
     return workers == null ? own : { ...workers, isLimited: own.isLimited || workers.isLimited };
   };
-  return { guard, content, addressPolicy, signals, streams, health, nodes, outdated, present };
+  return { content, addressPolicy, signals, streams, health, nodes, outdated, present };
 }
 
 /** Step 5: the API and `/metrics` listen. */

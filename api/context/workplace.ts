@@ -10,7 +10,7 @@ import { type Database, openExistingDatabase } from "../store/db/database.ts";
 import { databaseName } from "../store/db/errors.ts";
 import { readContracts, readMeta } from "../store/db/meta.ts";
 import { addDeployedFactories, deployedAddresses, hostedBaseOf } from "./chain-identity.ts";
-import { COMMAND_WAIT, openChainLink } from "./chain-link.ts";
+import { COMMAND_WAIT, openChain } from "./chain-link.ts";
 import { findKeys } from "./keys.ts";
 
 /** What an operator command works with. The service may run at the same time; nothing is started here. */
@@ -38,15 +38,15 @@ export async function withWorkplace<T>(settings: Settings, work: (place: Workpla
   const known = deployedAddresses(await readContracts(database.read));
   const contracts = await addDeployedFactories(known, settings.deploymentsDir, BigInt(chainId));
   const genesis = z.string().parse(await readMeta(database.read, "genesis"));
-  const link = openChainLink(settings, { database, maxWait: COMMAND_WAIT }, opened);
+  const client = openChain(settings, { database, maxWait: COMMAND_WAIT }, opened);
   // A command that looks for problems must run even when no node works.
-  if (link.nodes !== null) {
-    link.guard({ chainId: BigInt(chainId), genesis }, opened);
-    await link.nodes.chains();
+  if (client.nodes.count > 1) {
+    client.nodes.guardBy({ chainId: BigInt(chainId), genesis });
+    await client.nodes.chains();
   }
   return await work({
     database,
-    client: link.client,
+    client,
     chain: { chainId, genesis, contracts },
     keys: await findKeys(settings, chainId === LOCAL_CHAIN_ID.toString()),
     hostedBase: hostedBaseOf(settings),

@@ -1,12 +1,12 @@
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { NodeDisagrees, NodesDivided } from "../chain/errors.ts";
-import type { NodeVote } from "../chain/node-choice.ts";
+import type { NodeVote } from "../chain/nodes.ts";
 import type { Database } from "../store/db/database.ts";
 import { agreedBlock, firstUnsettled, isAnythingUndecided, storedBlock } from "../store/ledger/blocks.ts";
 import type { IndexedContracts } from "../store/ledger/indexed-contracts.ts";
 import { type ChainRange, readDigests } from "./read-range.ts";
-import { isSameSet, type LogQuestion, type LogSet, UnprovenLogs } from "./unproven-logs.ts";
+import { isSameSet, type LogSet, UnprovenLogs } from "./unproven-logs.ts";
 
 interface AgreementDeps {
   database: Database;
@@ -114,7 +114,7 @@ export class Agreement {
     this.#divided = [];
     this.#waits = this.#reached = this.#splitSince = null;
     this.#isNew = true;
-    this.#deps.client.nodes.forgetVotes();
+    this.#deps.client.nodes.agree();
   }
 
   /**
@@ -174,7 +174,7 @@ export class Agreement {
     const same = votes.filter(({ answer }) => answer === stored.hash).length;
     const other = votes.length - same + 1;
     if (same > other) {
-      client.nodes.outvote([client.nodes.number], checkpoint);
+      client.nodes.differ([client.nodes.number], checkpoint);
       throw new NodeDisagrees(
         `the node of ${client.nodes.where} has another block ${checkpoint.toString()} than the other nodes`,
       );
@@ -182,43 +182,22 @@ export class Agreement {
     if (same < other) return true;
     this.#splitSince ??= performance.now();
     if (performance.now() - this.#splitSince < GRACE) return false;
-    client.nodes.disagree(checkpoint, [client.nodes.number, ...votes.map(({ node }) => node)]);
+    client.nodes.divide([client.nodes.number, ...votes.map(({ node }) => node)], checkpoint);
     throw new NodesDivided(checkpoint);
   }
 
   /** Whether it is time to ask about a stored block. */
   async #isDue(agreed: number, to: number): Promise<boolean> {
-    const { outvoted } = this.#deps.client.nodes;
-    if (to - agreed >= COMPARED_TOGETHER || outvoted.some(({ height }) => height <= to)) return true;
+    const { mayAgreeAgain } = this.#deps.client.nodes;
+    if (to - agreed >= COMPARED_TOGETHER || mayAgreeAgain.some(({ block }) => block <= to)) return true;
     return (to > agreed || to > this.#byTwo) && isAnythingUndecided(this.#deps.database.read);
   }
 
   async #compare(block: number, hash: string, read: ChainRange | null = null): Promise<Verdict> {
-    const { nodes } = this.#deps.client;
-    const indexed = await this.#deps.indexed();
-    const question = this.#unproven.question(block, indexed.foreignVersion, read);
-    const ask = await this.#question(block, hash, question, indexed);
-    // The node that is read has this block. Which logs it had when they were read is not asked of it alone.
-    const votes = await nodes.vote(ask, question === null ? "others" : "all");
-    const own: Side = {
-      answer: { hash, logs: question?.logs ?? null },
-      nodes: question === null ? [nodes.number] : [],
-    };
-    const { sides, late } = this.#sorted(votes, own, block);
-    const voters = sides.flatMap((side) => side.nodes);
-    if (late.length > voters.length) return this.#waitFor(late, voters.length, block);
-    return this.#decide(sides, block, late);
-  }
-
-  async #question(
-    block: number,
-    hash: string,
-    logs: LogQuestion | null,
-    indexed: IndexedContracts,
-  ): Promise<() => Promise<Answer | Late | null>> {
     const { client } = this.#deps;
-    const contracts = await this.#deps.contracts();
-    return async () => {
+    const [indexed, contracts] = [await this.#deps.indexed(), await this.#deps.contracts()];
+    const logs = this.#unproven.question(block, indexed.foreignVersion, read);
+    const ask = async (): Promise<Answer | Late | null> => {
       const [last = null] = await client.blocks([block]);
       if (last === null) {
         const head = await client.headNumber();
@@ -228,25 +207,36 @@ export class Agreement {
       const range = { from: logs.from, to: block, last };
       return { hash, logs: logs.of(await readDigests(client, contracts, indexed, range)) };
     };
+    // The node that is read has this block. Which logs it had when they were read is not asked of it alone.
+    const votes = await client.nodes.vote(ask, logs === null ? "others" : "all");
+    const own: Side = { answer: { hash, logs: logs?.logs ?? null }, nodes: logs === null ? [client.nodes.number] : [] };
+    const { sides, late } = this.#sorted(votes, own, block);
+    const voters = sides.flatMap((side) => side.nodes);
+    if (late.length <= voters.length) return this.#decide(sides, block, late);
+    // One node that is ahead of the others, with blocks that it may have invented, does not decide it alone. What most nodes have is
+    // compared before.
+    const highestFirst = late.toSorted((one, other) => other - one);
+    this.#reached = highestFirst[Math.ceil((late.length - voters.length) / 2) - 1] ?? null;
+    return this.#wait(`block ${block.toString()} is not final: most nodes that answer have not reached it`);
   }
 
   /** @returns who says what, first those who say what was read, and the nodes that do not have the block yet. */
   #sorted(votes: readonly NodeVote<Answer | Late>[], own: Side, block: number): { sides: Side[]; late: Late[] } {
     const { nodes } = this.#deps.client;
-    const mayReturn = nodes.outvoted.filter(({ height }) => height <= block).map(({ node }) => node);
+    const mayReturn = nodes.mayAgreeAgain.filter((one) => one.block <= block).map(({ node }) => node);
     const sides = [own];
     const late: Late[] = [];
-    for (const { node, answer, outvoted } of votes) {
+    for (const { node, answer, counts } of votes) {
       if (answer === null) continue;
       if (typeof answer === "number") {
-        if (!outvoted) late.push(answer);
+        if (counts) late.push(answer);
         continue;
       }
       const side = sides.find((one) => isSame(one.answer, answer));
-      // The word of a node that was outvoted does not count until it has agreed for some time. Then it is read again.
-      if (outvoted) {
-        if (side !== own) nodes.outvote([node], block);
-        else if (mayReturn.includes(node)) nodes.reinstate([node]);
+      // The word of a node that differed does not count until it has agreed for some time. Then it is read again.
+      if (!counts) {
+        if (side !== own) nodes.differ([node], block);
+        else if (mayReturn.includes(node)) nodes.agree([node]);
       } else if (side === undefined) sides.push({ answer, nodes: [node] });
       else side.nodes.push(node);
     }
@@ -265,7 +255,7 @@ export class Agreement {
       return this.#noMajority(voters, sides, block);
     this.#divided = [];
     const minority = voters.filter((node) => !largest.nodes.includes(node));
-    nodes.outvote(minority, block);
+    nodes.differ(minority, block);
     if (largest !== sides[0]) return { kind: "contradicted", block, nodes: minority };
     const count = largest.nodes.length;
     if (count < nodes.agreement)
@@ -292,18 +282,8 @@ export class Agreement {
     );
     // Blocks that differ may be a reorg on its way. Logs that differ are not.
     const isLie = speaking.filter(({ answer }) => answer.logs !== null).length > 1;
-    if (speaking.length > 1 && (isLie || this.problem !== null)) this.#deps.client.nodes.disagree(block, voters);
+    if (speaking.length > 1 && (isLie || this.problem !== null)) this.#deps.client.nodes.divide(voters, block);
     return verdict;
-  }
-
-  /**
-   * Most nodes that answer do not have the block. One that is ahead of the others, with blocks that it may have invented, does not
-   * decide it alone. What most nodes have is compared before.
-   */
-  #waitFor(late: readonly Late[], voters: number, block: number): Verdict {
-    const highestFirst = late.toSorted((a, b) => b - a);
-    this.#reached = highestFirst[Math.ceil((late.length - voters) / 2) - 1] ?? null;
-    return this.#wait(`block ${block.toString()} is not final: most nodes that answer have not reached it`);
   }
 
   #wait(reason: string): Verdict {

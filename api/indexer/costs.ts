@@ -39,7 +39,7 @@ export async function agreedReceipts(client: ChainClient, hashes: string[]): Pro
   const answers = await client.nodes.each(() => client.receipts(open));
   const agreed = new Map(open.map((hash, index) => [hash, majority(answers.map((answer) => answer[index] ?? null))]));
   const transactions = open.filter((hash) => agreed.get(hash) === null);
-  if (transactions.length > 0) client.nodes.differ("costs", { transactions: transactions.slice(0, MOST_NAMED) });
+  if (transactions.length > 0) client.nodes.report("costs", { transactions: transactions.slice(0, MOST_NAMED) });
   return hashes.map((hash, index) => agreed.get(hash) ?? (agreed.has(hash) ? null : (own[index] ?? null)));
 }
 

@@ -2,7 +2,7 @@ import type { ChainClient } from "../chain/client.ts";
 import { decodeExecute, type SentCall } from "../chain/codec/decode-call.ts";
 import { type CallFailure, failureOf, saysNothing } from "../chain/codec/decode.ts";
 import type { Cause, FailedCall } from "../chain/failed-calls.ts";
-import type { NodeChoice } from "../chain/node-choice.ts";
+import type { Nodes } from "../chain/nodes.ts";
 import { refusedBy } from "../chain/refusals.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { StoredRequest } from "../store/requests/requests.ts";
@@ -24,7 +24,7 @@ type Batches = BlockRange["batches"];
  * so, too. What no node tells stays what the relay says: the call reverted.
  */
 export async function explainFailures(
-  client: { nodes: Pick<NodeChoice, "second">; transactions: ChainClient["transactions"] },
+  client: { nodes: Pick<Nodes, "second">; transactions: ChainClient["transactions"] },
   causesAt: FindCauses,
   range: ChainRange,
   batches: Batches,

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { z } from "zod";
 
-import { type Block, type ChainClient, MAX_RECEIPTS, shownBlock } from "../chain/client.ts";
+import { type Block, type ChainClient, MAX_RECEIPTS } from "../chain/client.ts";
 import { AnswerTooLarge, ChainUnavailable, ReceiptsDiffer, ReceiptsUnproven, RpcError } from "../chain/errors.ts";
 import type { RawLog } from "../chain/query-logs.ts";
 import {
@@ -140,10 +140,7 @@ export class ReceiptCheck {
 
   /** The blocks as the node shows them. Those whose headers were read already are not asked for again. */
   async #shown(numbers: readonly number[], headers: ReadonlyMap<number, Block>): Promise<object[]> {
-    const known = numbers.map((number) => {
-      const header = headers.get(number);
-      return header === undefined ? undefined : shownBlock(header);
-    });
+    const known = numbers.map((number) => headers.get(number)?.shown);
     const missing = numbers.filter((_, index) => known[index] === undefined);
     const asked = (await this.#deps.client.rawBlocks(missing)).values();
     return known.map((one) => one ?? asked.next().value ?? {});
@@ -206,8 +203,8 @@ export class ReceiptCheck {
       return await own();
     } catch (error) {
       if (!isUnproven(error)) throw error;
-      const isCostly = error instanceof TooCostly;
-      let isConfirmed = isCostly || (error instanceof TooLong && error.byGas);
+      const isCostly = error instanceof TooLarge && error.isCostly;
+      let isConfirmed = error instanceof TooLarge;
       const found = await this.#deps.client.nodes.second(async () => {
         try {
           return { proven: await other(error) };
@@ -239,7 +236,10 @@ export class ReceiptCheck {
     const { transactions } = listed.data;
     // Once a node has given all receipts of a block, no node can say that this is not possible.
     if (this.#deps.mode === "auto" && transactions.length > MOST_ONE_BY_ONE && !(await this.#is("receipts_at_once")))
-      throw new TooCostly(number);
+      throw new TooLarge(
+        `the node does not give all receipts of block ${number.toString()} at once, and the block has too many`,
+        true,
+      );
     for (let at = 0, size = RECEIPTS; at < transactions.length;) {
       try {
         const part = await client.rawReceipts(transactions.slice(at, at + size));
@@ -249,7 +249,7 @@ export class ReceiptCheck {
         if (error instanceof RpcError && NO_METHOD.has(error.code))
           throw new UnknownFormat("the node does not give receipts");
         if (!(error instanceof AnswerTooLarge)) throw error;
-        if (size === 1) throw new TooLong(number, gasUsed);
+        if (size === 1) throw tooLong(number, gasUsed);
         size = 1;
       }
     }
@@ -375,22 +375,22 @@ class Unprovable extends Error {
   }
 }
 
-class TooCostly extends UnknownFormat {
-  constructor(block: number) {
-    super(`the node does not give all receipts of block ${block.toString()} at once, and the block has too many`);
-  }
-}
+/** The receipts of a block cannot be read, for a reason that needs no second node: their number, or the gas of the block. */
+class TooLarge extends UnknownFormat {
+  readonly isCostly: boolean;
 
-class TooLong extends UnknownFormat {
-  /** Whether the gas of the block allows it. Then a stranger can have made them so. */
-  readonly byGas: boolean;
-
-  constructor(block: number, gasUsed: bigint) {
-    super(`the receipts of block ${block.toString()} are too long`);
-    this.byGas = gasUsed * BYTES_PER_GAS > BigInt(MAX_RECEIPTS);
+  constructor(message: string, isCostly: boolean) {
+    super(message);
+    this.isCostly = isCostly;
   }
 }
 
 function isUnproven(error: unknown): error is NotProven | UnknownFormat {
   return error instanceof NotProven || error instanceof UnknownFormat;
+}
+
+/** If the gas of the block allows it, a stranger can have made them so. */
+function tooLong(block: number, gasUsed: bigint): UnknownFormat {
+  const message = `the receipts of block ${block.toString()} are too long`;
+  return gasUsed * BYTES_PER_GAS > BigInt(MAX_RECEIPTS) ? new TooLarge(message, false) : new UnknownFormat(message);
 }

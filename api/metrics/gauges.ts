@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 
-import type { NodeState } from "../chain/node-choice.ts";
+import type { NodeState } from "../chain/chain-node.ts";
 import type { ChainState, ServiceState } from "../checks/state.ts";
 import { ageOf, conditionsNow } from "../checks/condition-checks.ts";
 import type { PipelineState } from "../store/doctor/pipeline.ts";

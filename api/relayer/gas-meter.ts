@@ -125,7 +125,7 @@ export class GasMeter {
     const named = (await client.nodes.each(measure)).filter((one) => one !== null);
     const agreed = named.find((one) => named.filter((other) => areAlike(one, other)).length > 1);
     this.#confirmed = agreed !== undefined;
-    client.nodes.differ("gas", { node: client.nodes.number, newSlot: measured.newSlot, others: second.newSlot });
+    client.nodes.report("gas", { node: client.nodes.number, newSlot: measured.newSlot, others: second.newSlot });
     return agreed ?? null;
   }
 

@@ -17,7 +17,7 @@ const RETRY_AFTER = 10;
 
 /** A node that gets so many calls is used again: a resting one only gets a few probes. */
 const USED = 20;
-/** A node that was outvoted rests for thirty seconds. In milliseconds, as the wait between two polls. */
+/** A node that differs from most others rests for thirty seconds. In milliseconds, as the wait between two polls. */
 const LONGEST_REST = 60_000;
 const LOOK = 100;
 

@@ -1,6 +1,5 @@
 import { ChainClient } from "../../api/chain/client.ts";
 import { contractsWithoutCode } from "../../api/chain/reads.ts";
-import { Rpc } from "../../api/chain/rpc.ts";
 import { defaultDatabase } from "../../api/config/settings.ts";
 import { deployedAddresses } from "../../api/context/chain-identity.ts";
 import { openExistingDatabase } from "../../api/store/db/database.ts";
@@ -17,7 +16,7 @@ import { allLanes } from "../../api/store/sending/lanes.ts";
 export async function databaseFits(dataDir: string, rpcUrl: string): Promise<boolean> {
   const database = await openExistingDatabase(defaultDatabase(dataDir));
   try {
-    const client = new ChainClient(new Rpc(rpcUrl));
+    const client = new ChainClient(rpcUrl);
     return (await hasProcessedBlocks(database.read, client)) && (await knowsTransactions(database.read, client));
   } finally {
     await database.close();

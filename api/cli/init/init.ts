@@ -8,7 +8,7 @@ import { Wallet } from "ethers";
 import { ChainClient } from "../../chain/client.ts";
 import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
 import { RpcProvider } from "../../chain/rpc-provider.ts";
-import { Rpc } from "../../chain/rpc.ts";
+import { Nodes } from "../../chain/nodes.ts";
 import { createConsoleLink, LINK_MINUTES } from "../../commands/console-session.ts";
 import { becomeEnvironment } from "../../config/environment.ts";
 import { type KnownNetwork, networkOf, NETWORKS, rpcVariable } from "../../config/networks.ts";
@@ -215,7 +215,7 @@ function withoutBlanks(env: Environment): Environment {
 interface ChosenChain {
   title: string;
   chainId: bigint;
-  rpc: Rpc;
+  client: ChainClient;
   /** Of its node, or of several. */
   setting: ["RPC_URL" | "RPC_URLS", string];
   /** Undefined when the chain is not known by name. */
@@ -230,8 +230,8 @@ async function chooseChain(options: Options, env: Environment, terminal: Termina
       `--chain: ${options.chain} is not known. The known chains are ${NAMES}. For another chain: --rpc-url <url>. For a local chain: npm start`,
     );
   const { setting, rpcUrl } = await chooseNodes(options, known, env, terminal);
-  const rpc = new Rpc(rpcUrl, { maxWait: COMMAND_WAIT });
-  const chainId = await new ChainClient(rpc).chainId();
+  const client = new ChainClient(new Nodes([rpcUrl], { maxWait: COMMAND_WAIT }));
+  const chainId = await client.chainId();
   if (known !== undefined && BigInt(known.chainId) !== chainId)
     throw new OperatorError(
       `The node serves chain ${chainId.toString()}, but ${known.name} is chain ${known.chainId.toString()}. Set ${setting[0]} to ${setting[0] === "RPC_URL" ? "a node" : "nodes"} of ${known.title}, or correct --chain.`,
@@ -243,7 +243,7 @@ async function chooseChain(options: Options, env: Environment, terminal: Termina
   terminal.write(`chain       ${title} (chain id ${chainId.toString()})\n`);
   if (network?.test !== true)
     terminal.write("            If coins of this chain are money, give the relay a safe owner: --owner <address>\n");
-  return { title, chainId, rpc, setting, network };
+  return { title, chainId, client, setting, network };
 }
 
 /**
@@ -362,7 +362,7 @@ async function deployAll(
     dryRun: false,
     folder: settings.deploymentsDir,
   };
-  const provider = new RpcProvider(chain.rpc, chain.chainId);
+  const provider = new RpcProvider(chain.client, chain.chainId);
   try {
     await explainingChain(() => deployPlan(plan, deployer.connect(provider), provider, options.wait, terminal));
   } finally {

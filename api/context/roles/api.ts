@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import type { ChainClient } from "../../chain/client.ts";
 import { createForeignContracts } from "../../chain/foreign.ts";
 import { createReceiverReads } from "../../chain/receivers.ts";
-import type { NodesState } from "../../chain/node-choice.ts";
+import type { NodesState } from "../../chain/nodes.ts";
 import { BacklogWatch } from "../../checks/backlog-watch.ts";
 import { createReadiness } from "../../checks/readiness.ts";
 import type { ServiceState } from "../../checks/state.ts";
@@ -21,7 +21,6 @@ import { createExpressApp } from "../../v1/app.ts";
 import type { AppDeps } from "../../v1/deps.ts";
 import { createHttpServer, listen, stopHttpServer } from "../../v1/server.ts";
 import { EventStreams } from "../../v1/streams/event-streams.ts";
-import type { ChainProblem } from "../chain-link.ts";
 import type { Chain } from "../chain-identity.ts";
 import type { CheckedKeys } from "../check-keys.ts";
 import type { Content } from "../content.ts";
@@ -55,14 +54,13 @@ interface ApiParts extends Chain, CheckedKeys, PresenceParts {
   state: ServiceState;
   metrics: Metrics;
   addressPolicy: AddressPolicy;
-  guard: ChainProblem;
   nodes: () => Promise<NodesState>;
   health: () => Promise<WorkerHealth[]>;
 }
 
 /** Starts the HTTP API. @returns its port. */
 export async function serveApi(settings: Settings, parts: ApiParts, opened: AsyncDisposableStack): Promise<number> {
-  const { database, guard, nodes, keys, health, logger } = parts;
+  const { database, nodes, keys, health, logger } = parts;
   const client = parts.client.as("first");
   const processes = await joinProcesses("api", settings, parts, opened);
   return startHttp(
@@ -79,7 +77,7 @@ export async function serveApi(settings: Settings, parts: ApiParts, opened: Asyn
       apiProcesses: () => processes.count,
       chainId: Number(parts.identity.chainId),
       localCli: parts.local ? localCommandLine(settings) : null,
-      chainProblem: () => guard.problem,
+      chainProblem: () => client.nodes.problem,
       arrivals: { count: 0 },
     },
     settings,

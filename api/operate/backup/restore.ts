@@ -5,7 +5,6 @@ import { text } from "node:stream/consumers";
 
 import { ChainClient } from "../../chain/client.ts";
 import { ChainUnavailable } from "../../chain/errors.ts";
-import { Rpc } from "../../chain/rpc.ts";
 import type { Settings } from "../../config/settings.ts";
 import { BlockFiles } from "../../content/block-files.ts";
 import { isDamage } from "../../content/content.ts";
@@ -131,7 +130,7 @@ function nameOf(url: string, index: number, count: number): string {
 }
 
 async function checkNode(chain: NonNullable<Manifest["chain"]>, url: string, name: string): Promise<boolean> {
-  const client = new ChainClient(new Rpc(url));
+  const client = new ChainClient(url);
   try {
     const id = (await client.chainId()).toString();
     const [block] = await client.blocks([0]);

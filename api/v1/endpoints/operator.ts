@@ -1,4 +1,4 @@
-import type { NodeState } from "../../chain/node-choice.ts";
+import type { NodeState } from "../../chain/chain-node.ts";
 import { createApp, FIRST_TOKEN } from "../../commands/apps.ts";
 import { dayOf } from "../../domain/day.ts";
 import { ApiError } from "../../domain/error-codes.ts";

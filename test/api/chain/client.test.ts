@@ -3,7 +3,6 @@ import { expect } from "chai";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import { createForeignContracts, readHoldings } from "../../../api/chain/foreign.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
 import { type FakeRpc, type RpcFailure, startFakeRpc } from "../../support/fake-rpc.ts";
 import { randomAddress } from "../support/rows.ts";
 
@@ -19,7 +18,7 @@ describe("ChainClient", () => {
 
   beforeEach(async () => {
     node = await startFakeRpc(() => "0x");
-    client = new ChainClient(new Rpc(node.url));
+    client = new ChainClient(node.url);
   });
   afterEach(() => node.stop());
 

@@ -3,7 +3,6 @@ import { expect } from "chai";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import { createForeignContracts } from "../../../api/chain/foreign.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
 import type { Burn } from "../../../api/domain/command.ts";
 import { type FakeRpc, type RpcFailure, startFakeRpc } from "../../support/fake-rpc.ts";
 import { randomAddress } from "../support/rows.ts";
@@ -26,7 +25,7 @@ describe("what a burn through a delegate needs", () => {
     node = await startFakeRpc(() => "0x");
   });
   afterEach(() => node.stop());
-  const foreign = () => createForeignContracts(new ChainClient(new Rpc(node.url)), 100_000);
+  const foreign = () => createForeignContracts(new ChainClient(node.url), 100_000);
 
   describe("canDelegate", () => {
     let estimates: number;

@@ -2,7 +2,6 @@ import { expect } from "chai";
 
 import { ChainClient } from "../../../api/chain/client.ts";
 import { type Cause, type FailedCall, findCauses } from "../../../api/chain/failed-calls.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
 import { simulatePlannedCalls } from "../../../api/chain/simulate-calls.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
@@ -54,7 +53,7 @@ describe("findCauses", () => {
         ["reverts", mintOf(reverting, nobody, 1_000_000), null],
         ["reverts, with a receiver", mintOf(reverting, receiver, 1_000_000), { receiver, delegate: null }],
       ];
-      const client = new ChainClient(new Rpc(url));
+      const client = new ChainClient(url);
       const causes = await findCauses(
         client,
         CONTRACTS,
@@ -74,7 +73,7 @@ describe("a node that uses one error for calls that failed and for state that it
   let client: ChainClient;
   before(async () => {
     node = await startFakeRpc(() => MISSING);
-    client = new ChainClient(new Rpc(node.url));
+    client = new ChainClient(node.url);
   });
   after(() => node.stop());
 

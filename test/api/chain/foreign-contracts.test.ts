@@ -3,7 +3,6 @@ import { expect } from "chai";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import { READS_AT_ONCE, createForeignContracts } from "../../../api/chain/foreign.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 import { randomAddress } from "../support/rows.ts";
 
@@ -32,7 +31,7 @@ describe("reads of 1,000 contracts of others that never answer", () => {
   });
   afterEach(() => node.stop());
 
-  const foreign = () => createForeignContracts(new ChainClient(new Rpc(node.url)), 100_000);
+  const foreign = () => createForeignContracts(new ChainClient(node.url), 100_000);
 
   const reads: [string, () => Promise<readonly unknown[]>, (found: unknown) => void][] = [
     [
@@ -67,7 +66,7 @@ describe("reads of contracts of others", () => {
   let node: FakeRpc;
   afterEach(() => node.stop());
 
-  const foreign = () => createForeignContracts(new ChainClient(new Rpc(node.url)), 100_000);
+  const foreign = () => createForeignContracts(new ChainClient(node.url), 100_000);
 
   it("reads the other tokens of a contract after ten that need too much gas", async () => {
     const [contract, owner] = [randomAddress(), randomAddress()];

@@ -129,8 +129,8 @@ describe("Nodes", () => {
       expect(error).to.be.instanceOf(ChainUnavailable);
       const host = new URL(fake(1).url).host;
       expect(error.message).to.match(/^node [12] \(127\.0\.0\.1:\d+\): the node cannot be reached: check RPC_URLS/);
-      expect(nodes.states()[0]).to.include({ number: 1, host, word: "down" });
-      expect(JSON.stringify([error.message, error.stack, nodes.states(), logged, nodes.where])).to.not.contain(SECRET);
+      expect(nodes.state().states[0]).to.include({ number: 1, host, word: "down" });
+      expect(JSON.stringify([error.message, error.stack, nodes.state().states, logged, nodes.where])).to.not.contain(SECRET);
     });
   });
 
@@ -141,7 +141,7 @@ describe("Nodes", () => {
       expect(await client.headNumber()).to.equal(CHECKPOINT);
       expect(await client.headNumber()).to.equal(CHECKPOINT);
       expect(fake(1).calls).to.have.length(1);
-      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["rate_limited", "up"]);
+      expect(nodes.state().states.map(({ word }) => word)).to.deep.equal(["rate_limited", "up"]);
     });
 
     it("waits for the first that has calls left, when all nodes are limited", async () => {
@@ -202,7 +202,7 @@ describe("Nodes", () => {
 
     it("does not use its newest state, but that of the next one", async () => {
       expect(await client.balance(`0x${"11".repeat(20)}`)).to.equal(BigInt(CHECKPOINT));
-      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["behind", "up"]);
+      expect(nodes.state().states.map(({ word }) => word)).to.deep.equal(["behind", "up"]);
     });
 
     it("says so when all are behind", async () => {
@@ -245,7 +245,7 @@ describe("Nodes", () => {
       await nodes.within(1, () => client.headNumber());
       await nodes.examine();
       expect(nodes.number).to.equal(2);
-      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up"]);
+      expect(nodes.state().states.map(({ word }) => word)).to.deep.equal(["disagrees", "up"]);
     });
   });
 
@@ -298,7 +298,7 @@ describe("Nodes", () => {
         fake(2).answer = block("0x8");
         const { fees } = await feesOfReplacement(client, 1_000n);
         expect(fees).to.deep.equal({ maxFeePerGas: 116n, maxPriorityFeePerGas: 100n });
-        expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up"]);
+        expect(nodes.state().states.map(({ word }) => word)).to.deep.equal(["disagrees", "up"]);
       });
 
       it("pays the higher one for a replacement: the lower one may be why the transaction is unmined", async () => {
@@ -339,19 +339,19 @@ describe("Nodes", () => {
     });
   });
 
-  describe("given a node that was outvoted", () => {
+  describe("given a node that differs from most others", () => {
     it("does not read it, not even when all others are dead, but still hears its word", async () => {
-      nodes.outvote([1], CHECKPOINT);
+      nodes.differ([1], CHECKPOINT);
       expect(nodes.number).to.equal(2);
       expect(nodes.disagreement).to.equal(CHECKPOINT);
-      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up"]);
+      expect(nodes.state().states.map(({ word }) => word)).to.deep.equal(["disagrees", "up"]);
       const votes = await nodes.vote(() => client.headNumber(), "others");
-      expect(votes).to.deep.equal([{ node: 1, answer: CHECKPOINT, outvoted: true }]);
+      expect(votes).to.deep.equal([{ node: 1, answer: CHECKPOINT, counts: false }]);
       // About a reorg only nodes that work are asked.
       expect(await nodes.vote(() => client.headNumber(), "working others")).to.deep.equal([]);
       die(2);
       expect((await failure(client.headNumber())).message).to.match(/^node 2/);
-      nodes.reinstate([1]);
+      nodes.agree([1]);
       expect(await client.headNumber()).to.equal(CHECKPOINT);
     });
   });
@@ -364,12 +364,12 @@ describe("Nodes", () => {
 
     it("does not use its newest state, which may be old", async () => {
       expect(await client.balance(`0x${"11".repeat(20)}`)).to.equal(BigInt(CHECKPOINT));
-      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["down", "up"]);
+      expect(nodes.state().states.map(({ word }) => word)).to.deep.equal(["down", "up"]);
     });
 
     it("leaves it alone after a probe, as any node that fails", async () => {
       await nodes.examine();
-      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["down", "up"]);
+      expect(nodes.state().states.map(({ word }) => word)).to.deep.equal(["down", "up"]);
     });
   });
 
@@ -381,7 +381,7 @@ describe("Nodes", () => {
       fake(2).answer = answers(CHECKPOINT + 9, [LOG]);
       const filter = { address: [LOG.address], topics: [] };
       expect(await client.logs(filter, { from: CHECKPOINT, to: CHECKPOINT + 9 })).to.have.length(1);
-      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["behind", "up"]);
+      expect(nodes.state().states.map(({ word }) => word)).to.deep.equal(["behind", "up"]);
     });
   });
 

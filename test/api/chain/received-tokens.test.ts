@@ -4,7 +4,6 @@ import { zeroPadValue } from "ethers";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { receivedTokens } from "../../../api/chain/foreign.ts";
 import { MOVE_TOPICS } from "../../../api/chain/codec/decode.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 import { randomAddress } from "../support/rows.ts";
 
@@ -48,7 +47,7 @@ describe("receivedTokens", () => {
       asked.push({ from, to });
       return received.filter((block) => block >= from && block <= to).map(logAt);
     };
-    return receivedTokens(new ChainClient(new Rpc(node.url)), { contract, type: "ERC721", owner }, HEAD, ABORT);
+    return receivedTokens(new ChainClient(node.url), { contract, type: "ERC721", owner }, HEAD, ABORT);
   }
 
   before(async () => {

@@ -2,7 +2,6 @@ import { expect } from "chai";
 
 import { ChainClient } from "../../../api/chain/client.ts";
 import { createReceiverReads } from "../../../api/chain/receivers.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
 import { ProgrammableReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 import { randomAddress } from "../support/rows.ts";
@@ -41,7 +40,7 @@ describe("createReceiverReads", () => {
     return data;
   }
 
-  const reads = () => createReceiverReads(new ChainClient(new Rpc(node.url)), { relay, gas: GAS });
+  const reads = () => createReceiverReads(new ChainClient(node.url), { relay, gas: GAS });
   const read = (addresses: string[]) => reads().read(token, addresses, abort.signal);
   const hookCalls = () =>
     node.calls.flatMap(({ params }) => {

@@ -3,7 +3,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "nod
 import { expect } from "chai";
 
 import { AnswerTooLarge, ChainUnavailable, describeError, RateLimited, RpcError } from "../../../api/chain/errors.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
+import { Rpc, valuesOf } from "../../../api/chain/rpc.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
 describe("Rpc", () => {
@@ -32,7 +32,7 @@ describe("Rpc", () => {
           JSON.stringify([...calls].reverse().map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }))),
         );
       const calls = Array.from({ length: 250 }, (_, index) => ({ method: "echo", params: [index] }));
-      expect(await rpc.all(calls)).to.deep.equal(Array.from({ length: 250 }, (_, index) => index));
+      expect(valuesOf(await rpc.batch(calls))).to.deep.equal(Array.from({ length: 250 }, (_, index) => index));
     });
 
     it("returns the error of one call beside the results of the others", async () => {
@@ -211,7 +211,7 @@ describe("Rpc", () => {
           if (calls.length > 10) response.writeHead(status).end(body);
           else response.end(answerTo([calls].flat()));
         };
-        expect(await rpc.all(echo(30))).to.deep.equal(Array.from({ length: 30 }, (_, index) => index));
+        expect(valuesOf(await rpc.batch(echo(30)))).to.deep.equal(Array.from({ length: 30 }, (_, index) => index));
         expect(sizes.slice(0, 3)).to.deep.equal([30, 15, 7]);
       });
     }
@@ -247,7 +247,7 @@ describe("Rpc", () => {
         if (calls.length > 2 || refused++ % 2 === 0) response.writeHead(429, { "retry-after": "0" }).end();
         else response.end(answerTo(calls));
       };
-      expect(await patient.all(echo(5))).to.deep.equal([0, 1, 2, 3, 4]);
+      expect(valuesOf(await patient.batch(echo(5)))).to.deep.equal([0, 1, 2, 3, 4]);
     });
 
     it("takes a rate limit of one call in a batch as one of the batch", async () => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { WrongChain } from "../../../api/chain/chain-guard.ts";
 import { ChainUnavailable, RateLimited } from "../../../api/chain/errors.ts";
-import type { NodesState } from "../../../api/chain/node-choice.ts";
+import type { NodesState } from "../../../api/chain/nodes.ts";
 import { createReadiness } from "../../../api/checks/readiness.ts";
 import type { WorkerHealth } from "../../../api/context/workers.ts";
 import { type LogLine, logLines } from "../../support/log-lines.ts";

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 
 import { ChainClient } from "../../../api/chain/client.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
 import { warnOfWrongBase } from "../../../api/context/prepare-chain.ts";
 import { useService } from "../../support/use-service.ts";
 
@@ -11,7 +10,7 @@ describe("a service that starts", () => {
   async function warningsAt(hostedBase: string): Promise<string[]> {
     const warnings: string[] = [];
     const logger = { warn: (text: string) => void warnings.push(text) };
-    const client = new ChainClient(new Rpc(moneta.node.url));
+    const client = new ChainClient(moneta.node.url);
     await warnOfWrongBase(client, moneta.service.contracts, { hostedBase, logger });
     return warnings;
   }

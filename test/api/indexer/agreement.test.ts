@@ -18,6 +18,8 @@ const CONFIRMATIONS = 3;
 /** Receipts prove all logs, so only hashes are compared. */
 const PROVEN = { check: () => Promise.resolve(true), isProving: () => Promise.resolve(true) };
 
+const LOG_QUERIES = { blocks: 1_000, addresses: 100, topicsAbove: 100 };
+
 describe("Agreement", () => {
   let database: TestDatabase;
   let branches: FakeChain[] = [];
@@ -47,9 +49,9 @@ describe("Agreement", () => {
     nodes?.stop();
     nodes = new Nodes(
       branches.map(({ fake }) => fake.url),
-      { readOnly: [], floor: () => meta("checkpoint"), logger: { warn: nothing, info: nothing } },
+      { floor: () => meta("checkpoint"), logger: { warn: nothing, info: nothing }, logQueries: LOG_QUERIES },
     );
-    const client = new ChainClient(nodes, { blocks: 1_000, addresses: 100, topicsAbove: 100 });
+    const client = new ChainClient(nodes);
     const options = { contracts, confirmations: CONFIRMATIONS, reorg: (blocks: number) => undone.push(blocks) };
     return { indexer: createIndexer(database, client, receipts === null ? options : { ...options, receipts }), nodes };
   };
@@ -77,7 +79,7 @@ describe("Agreement", () => {
       await nodes.examine();
       await steps(indexer, 20);
       await nodes.examine();
-      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up", "up"]);
+      expect(nodes.state().states.map(({ word }) => word)).to.deep.equal(["disagrees", "up", "up"]);
       expect(await meta("confirmed_block")).to.equal(88);
       expect((await storedBlock(database.read, 88))?.hash).to.equal(hashOf("main 88"));
     });
@@ -95,7 +97,7 @@ describe("Agreement", () => {
       for (const { logs } of [first, second, third]) logs.set(71, floods);
       for (const branch of branches) branch.head = 90;
       await steps(indexer);
-      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up", "up"]);
+      expect(nodes.state().states.map(({ word }) => word)).to.deep.equal(["disagrees", "up", "up"]);
       expect(await meta("confirmed_block")).to.equal(88);
     });
   });

@@ -11,7 +11,6 @@ import { type ContractPage, readContract } from "../../support/read-contract.ts"
 import type { ServiceFixture } from "../../support/service.ts";
 import { useService } from "../../support/use-service.ts";
 import { ChainClient } from "../../../api/chain/client.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
 import { ContractReader } from "../../../api/indexer/contract-reader.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 
@@ -22,7 +21,7 @@ import { Signal } from "../../../api/shared/signal.ts";
 function contractReader(moneta: ServiceFixture, now: () => number): ContractReader {
   return new ContractReader({
     database: moneta.service.database,
-    client: new ChainClient(new Rpc(moneta.node.url)),
+    client: new ChainClient(moneta.node.url),
     wake: new Signal(),
     logger: pino({ level: "silent" }),
     now,

@@ -2,7 +2,6 @@ import { expect } from "chai";
 
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
 import { MissingCosts, recordMissingCosts } from "../../../api/indexer/costs.ts";
 import { batchesWithoutCost } from "../../../api/store/requests/costs.ts";
 import { FaultyNode } from "../../../scripts/scene/faulty-node.ts";
@@ -35,11 +34,11 @@ describe("recordMissingCosts", () => {
   });
 
   const record = () => {
-    const client = new ChainClient(new Rpc(node.url));
+    const client = new ChainClient(node.url);
     return recordMissingCosts({ database, client, now: () => 1 });
   };
   it("asks a node that never has the receipt more and more rarely", async () => {
-    const client = new ChainClient(new Rpc(node.url));
+    const client = new ChainClient(node.url);
     const costs = new MissingCosts();
     for (let step = 0; step < 50; step++) await costs.record({ database, client, now: () => 1 });
     expect(node.calls).to.have.length(1);

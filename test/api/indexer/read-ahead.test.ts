@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { ChainClient } from "../../../api/chain/client.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
+import { Nodes } from "../../../api/chain/nodes.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { storedBlock } from "../../../api/store/ledger/blocks.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -28,11 +28,15 @@ describe("blocks that the indexer has read ahead", () => {
   });
 
   const indexer = () => {
-    const client = new ChainClient(new Rpc(chain.fake.url), {
-      blocks: BLOCKS_OF_QUERY,
-      addresses: 100,
-      topicsAbove: 100,
-    });
+    const client = new ChainClient(
+      new Nodes([chain.fake.url], {
+        logQueries: {
+          blocks: BLOCKS_OF_QUERY,
+          addresses: 100,
+          topicsAbove: 100,
+        },
+      }),
+    );
     return createIndexer(database, client, { contracts: randomContracts(), confirmations: CONFIRMATIONS });
   };
   const meta = async (key: "checkpoint" | "confirmed_block") => Number(await readMeta(database.read, key));

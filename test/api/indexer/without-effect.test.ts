@@ -4,7 +4,6 @@ import pino from "pino";
 
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
 import { signTransaction } from "../../../api/chain/transaction.ts";
 import { closeBatchesWithoutEffect } from "../../../api/indexer/without-effect.ts";
 import { insertAttempt, openBatches } from "../../../api/store/sending/batches.ts";
@@ -42,7 +41,7 @@ describe("closeBatchesWithoutEffect", () => {
   });
 
   const close = (
-    client = new ChainClient(new Rpc(node.url)),
+    client = new ChainClient(node.url),
     { logger = pino({ level: "silent" }), warned = new Map<number, number>() } = {},
   ) => {
     return closeBatchesWithoutEffect(indexerContext(database, { client, logger }), warned, FINAL);

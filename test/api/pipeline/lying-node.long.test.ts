@@ -283,7 +283,7 @@ for (const count of [1, 3]) {
     });
 
     if (count > 1)
-      it("a batch that a lane signed for this chain: the lanes go on when the others outvote the block", async () => {
+      it("a batch that a lane signed for this chain: the lanes go on when most nodes have another block", async () => {
         await moneta.restart({ ...settings(), CONFIRMATIONS: "3" });
         const told = await inventBatch(31_337n);
         const id = await mint();

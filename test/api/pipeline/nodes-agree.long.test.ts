@@ -121,7 +121,7 @@ describeOn("sqlite", "blocks become final when the nodes agree", () => {
       ["the second forgets a log of each mint", 2, () => forgets("transfers")],
       ["the one that is read invents logs, and reads it again when it has agreed for 30 seconds", 1, invents],
     ] as const) {
-      it(`goes on without the one that is outvoted when ${words}`, async () => {
+      it(`goes on without the one that differs when ${words}`, async () => {
         await begin(3, DEEP);
         scene.fail(number, await fault());
         await scene.mints();

@@ -127,7 +127,7 @@ describeOn("sqlite", "several nodes", () => {
       await scene.mints();
     });
 
-    it("leaves a node alone that the others outvote", async () => {
+    it("leaves a node alone that most others contradict", async () => {
       scene.fail(1, { kind: "old-branch", from: await scene.head() });
       expect(await scene.mints()).to.be.below(SOON);
       await scene.says("node_down");

@@ -3,7 +3,6 @@ import fc from "fast-check";
 
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import { ChainClient } from "../../../api/chain/client.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
 import { CannotSend, currentFees, replacementFees } from "../../../api/relayer/can-send.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
@@ -29,7 +28,7 @@ describe("currentFees", () => {
             gasLimit: "0x1",
             baseFeePerGas: `0x${baseFee.toString(16)}`,
           };
-    const { fees } = await currentFees(new ChainClient(new Rpc(node.url)), ceiling);
+    const { fees } = await currentFees(new ChainClient(node.url), ceiling);
     return fees;
   };
 
@@ -67,7 +66,7 @@ describe("the priority fee of a chain without eth_maxPriorityFeePerGas", () => {
   const tipOf = (answers: Record<string, unknown>) => {
     node.calls.length = 0;
     node.answer = ({ method }) => answers[method] ?? notFound;
-    return new ChainClient(new Rpc(node.url));
+    return new ChainClient(node.url);
   };
 
   it("is the median of what recent blocks paid; empty blocks do not count", async () => {

@@ -5,8 +5,8 @@ import { sql } from "kysely";
 import pino from "pino";
 
 import { ChainClient } from "../../../api/chain/client.ts";
+import { Nodes } from "../../../api/chain/nodes.ts";
 import type { ContractAddresses } from "../../../api/chain/contracts.ts";
-import { Rpc } from "../../../api/chain/rpc.ts";
 import { DEFAULT_LIMITS, FOREIGN_CALL_GAS } from "../../../api/config/limits.ts";
 import { ContractReader } from "../../../api/indexer/contract-reader.ts";
 import { Indexer } from "../../../api/indexer/indexer.ts";
@@ -83,7 +83,9 @@ export class IndexedCopy {
     const { manner } = this;
     return new Indexer({
       database: this.database,
-      client: new ChainClient(new Rpc(this.#chain.url), { blocks: manner.blocks, addresses: 100, topicsAbove: 100 }),
+      client: new ChainClient(
+        new Nodes([this.#chain.url], { logQueries: { blocks: manner.blocks, addresses: 100, topicsAbove: 100 } }),
+      ),
       contracts: this.#chain.contracts,
       signals: createSignals(),
       logger: pino({ level: "silent" }),
@@ -113,7 +115,7 @@ export class IndexedCopy {
     let now = NOW;
     const reader = new ContractReader({
       database: this.database,
-      client: new ChainClient(new Rpc(this.#chain.url)),
+      client: new ChainClient(this.#chain.url),
       wake: new Signal(),
       logger: pino({ level: "silent" }),
       confirmations: 0,

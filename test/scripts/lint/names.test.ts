@@ -23,17 +23,11 @@ const BANNED: Record<string, Banned> = {
       "api/operate/reconcile/compare.ts",
     ],
   },
-  outvote: {
-    instead: "differ",
-    except: ["api/chain/chain-node.ts", "api/chain/node-choice.ts", "api/chain/nodes.ts", "api/indexer/agreement.ts"],
-  },
+  outvote: { instead: "differ", except: [] },
   overrule: { instead: "differ", except: [] },
-  dispute: {
-    instead: "differ",
-    except: ["api/chain/chain-node.ts", "api/chain/nodes.ts"],
-  },
+  dispute: { instead: "differ", except: [] },
   poison: { instead: "parked", except: [] },
-  suspect: { instead: "parked, or the name of the fault", except: ["api/chain/chain-node.ts"] },
+  suspect: { instead: "parked, or the name of the fault", except: [] },
   room: { instead: "free, left", except: ["api/relayer/lane.ts", "api/relayer/sender.ts"] },
   candidate: {
     instead: "item",

@@ -1,7 +1,6 @@
 import pino from "pino";
 
 import { ChainClient } from "../../../../api/chain/client.ts";
-import { Rpc } from "../../../../api/chain/rpc.ts";
 import { attributeRange } from "../../../../api/indexer/attribute-range.ts";
 import type { IndexerContext } from "../../../../api/indexer/context.ts";
 import { addNodeFacts } from "../../../../api/indexer/node-facts.ts";
@@ -17,7 +16,7 @@ import { randomContracts } from "../../support/rows.ts";
 export function indexerContext(database: Database, fields: Partial<IndexerContext> = {}): IndexerContext {
   return {
     database,
-    client: new ChainClient(new Rpc("http://127.0.0.1:1")),
+    client: new ChainClient("http://127.0.0.1:1"),
     contracts: randomContracts(),
     receipts: null,
     signals: createSignals(),
