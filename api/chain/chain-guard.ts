@@ -30,35 +30,23 @@ export class ChainGuard {
   readonly #read: () => Promise<ExpectedChain | null>;
   readonly #host: string;
   readonly #node: string | null;
-  #isChecked = true;
+  #isChecked: boolean;
   #checkedAt = performance.now();
   #checking: Promise<void> | null = null;
   #problem: string | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  readonly #timer: NodeJS.Timeout;
 
   /**
+   * Until `stop`, listens for new connections, and checks regularly although no call is made.
    * @param read reads the chain that the node serves, without this guard. Null: it does not return block 0.
-   * @param node with several nodes: how messages call this one. The others go on without it.
+   * @param node with several nodes: how messages call this one. Nobody has looked at its chain yet.
    */
-  constructor(
-    url: string,
-    expected: ExpectedChain,
-    read: () => Promise<ExpectedChain | null>,
-    node: string | null = null,
-  ) {
+  constructor(url: string, expected: ExpectedChain, read: () => Promise<ExpectedChain | null>, node: string | null) {
     this.#host = new URL(url).host;
     this.#node = node;
+    this.#isChecked = node === null;
     this.#expected = expected;
     this.#read = read;
-  }
-
-  /** What is wrong with the chain; null while it is right or not known. */
-  get problem(): string | null {
-    return this.#problem;
-  }
-
-  /** Until `stop`, listens for new connections, and checks regularly although no call is made. */
-  start(): void {
     CONNECTED.subscribe(this.#onConnected);
     this.#timer = setInterval(() => {
       // What it finds is kept in `problem`, and the next call reports it.
@@ -66,9 +54,14 @@ export class ChainGuard {
     }, CHECK_EVERY).unref();
   }
 
+  /** What is wrong with the chain; null while it is right or not known. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
   stop(): void {
     CONNECTED.unsubscribe(this.#onConnected);
-    if (this.#timer !== null) clearInterval(this.#timer);
+    clearInterval(this.#timer);
   }
 
   /** A call failed: the node may have been replaced. */

@@ -144,19 +144,9 @@ export class NodeBehind extends ChainUnavailable {
   }
 }
 
-/** The other nodes have another block at a height than this one. */
+/** What the node says about a block contradicts the other nodes, or the receipts of the block. */
 export class NodeDisagrees extends ChainUnavailable {
-  override readonly name: string = "NodeDisagrees";
-}
-
-/** What the node says about a block contradicts the receipts of the block. */
-export class ReceiptsDiffer extends NodeDisagrees {
-  override readonly name = "ReceiptsDiffer";
-}
-
-/** A block cannot be proven, and must be. Another node may be able to. */
-export class ReceiptsUnproven extends ChainUnavailable {
-  override readonly name = "ReceiptsUnproven";
+  override readonly name = "NodeDisagrees";
 }
 
 /** The nodes have different blocks, and neither side has a majority. No node is at fault, so the work does not move on to another one. */

@@ -118,14 +118,13 @@ export class Rpc {
 
   /**
    * From now on, an answer counts only while the node serves this chain.
-   * @param name of the node in messages; null: there is only one, whose chain was just checked.
+   * @param name of the node in messages; null: it is the only one, whose chain was just read.
    */
   guardBy(expected: ExpectedChain, name: string | null): void {
     if (this.guard !== null) return;
     const timeout = name === null ? {} : { timeout: CHECK_TIMEOUT };
     const read = async () => chainOf(valuesOf(await this.#run(IDENTITY, { urgent: true, ...timeout }, null)));
     this.guard = new ChainGuard(this.url, expected, read, name);
-    this.guard.start();
   }
 
   stop(): void {

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { z } from "zod";
 
 import { type Block, type ChainClient, MAX_RECEIPTS } from "../chain/client.ts";
-import { AnswerTooLarge, ChainUnavailable, ReceiptsDiffer, ReceiptsUnproven, RpcError } from "../chain/errors.ts";
+import { AnswerTooLarge, ChainUnavailable, NodeDisagrees, RpcError } from "../chain/errors.ts";
 import type { RawLog } from "../chain/query-logs.ts";
 import {
   agreedHeader,
@@ -84,7 +84,7 @@ export class ReceiptCheck {
     );
   }
 
-  /** @returns whether all of the logs are proven. @throws ReceiptsDiffer, ReceiptsUnproven, ChainUnavailable, RpcError */
+  /** @returns whether all of the logs are proven. @throws NodeDisagrees, ChainUnavailable, RpcError */
   async check(read: ReadLogs): Promise<boolean> {
     if (this.#offUntil > performance.now()) return false;
     const { client, logger } = this.#deps;
@@ -274,7 +274,7 @@ export class ReceiptCheck {
 
   /**
    * A block is not proven. With `auto`, the work goes on if no block with logs of this chain was ever proven, or if the word of the
-   * node that is read does not stand alone: another node cannot prove the block either. @throws ReceiptsUnproven
+   * node that is read does not stand alone: another node cannot prove the block either. @throws ChainUnavailable
    */
   async #goesOn({ block, message, isConfirmed, isCostly }: Unprovable): Promise<void> {
     const { client, database, logger, mode } = this.#deps;
@@ -292,7 +292,7 @@ export class ReceiptCheck {
       if (!wasProven || isCostly) this.#offUntil = performance.now() + OFF;
       return;
     }
-    throw new ReceiptsUnproven(
+    throw new ChainUnavailable(
       `${message}: nothing of the block is stored. Check ${client.nodes.where}. If the chain has had a fork, update Moneta. ` +
         `VERIFY_RECEIPTS=${mode === "true" ? "auto or false" : "false"} continues without the proof`,
     );
@@ -336,7 +336,7 @@ export class ReceiptCheck {
     this.#differing.add(number);
     this.#report();
     return client.nodes.skip(
-      new ReceiptsDiffer(
+      new NodeDisagrees(
         `${message}: nothing of the block is stored. Check ${where}. If the chain has other rules for receipts, set VERIFY_RECEIPTS=false`,
       ),
     );

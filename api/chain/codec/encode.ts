@@ -270,16 +270,18 @@ const domainHash = remember(1_000, (domain: string) => {
   return TypedDataEncoder.hashDomain(monetaDomain(BigInt(chainId), verifyingContract));
 });
 
-/** How to compute the digest that a wallet signs. */
-function digestOf<Value extends object>(types: Record<string, TypedDataField[]>) {
+/** The digest that a wallet signs. */
+type Digest<Value> = (chainId: bigint, verifyingContract: string, value: Value) => string;
+
+function digestOf(types: Record<string, TypedDataField[]>): Digest<object> {
   const encoder = TypedDataEncoder.from(types);
-  return (chainId: bigint, verifyingContract: string, value: Value): string =>
+  return (chainId, verifyingContract, value) =>
     keccak256(concat(["0x1901", domainHash(`${chainId.toString()} ${verifyingContract}`), encoder.hash(value)]));
 }
 
 /** For `transferWithAuthorization` of a collection. */
-export const transferAuthorizationDigest = digestOf<TransferAuthorization>(TRANSFER_AUTHORIZATION_TYPES);
+export const transferAuthorizationDigest: Digest<TransferAuthorization> = digestOf(TRANSFER_AUTHORIZATION_TYPES);
 /** For `burnWithAuthorization` of a collection. */
-export const burnAuthorizationDigest = digestOf<BurnAuthorization>(BURN_AUTHORIZATION_TYPES);
+export const burnAuthorizationDigest: Digest<BurnAuthorization> = digestOf(BURN_AUTHORIZATION_TYPES);
 /** For a call of a wallet's delegate. */
-export const executionDigest = digestOf<Execution>(EXECUTION_TYPES);
+export const executionDigest: Digest<Execution> = digestOf(EXECUTION_TYPES);

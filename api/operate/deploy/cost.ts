@@ -40,7 +40,7 @@ export async function costOfSteps(
   const placed: Placed = { ...NOWHERE, ...journal.placed };
   const steps: DeploymentCost["steps"] = [];
   const missing: { cost: DeploymentCost["steps"][number]; bytes: string }[] = [];
-  for await (const { step, address, to, data } of stepsOf(journal, create2Deployer, placed, sameSize)) {
+  for (const { step, address, to, data } of stepsOf(journal, create2Deployer, placed, sameSize)) {
     if (address !== undefined && (await hasCode(provider, address))) {
       steps.push({ step, gas: null, l1Fee: 0n });
       continue;

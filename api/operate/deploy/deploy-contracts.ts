@@ -61,7 +61,7 @@ export async function deployContracts(
   if (plan.dryRun) return sentNothing(say);
   if (plan.operators.length === 0) say(`  to do     ${NO_LANE}`);
   const placed: Placed = { ...journal.placed };
-  for await (const planned of stepsOf(journal, create2Deployer, placed)) {
+  for (const planned of stepsOf(journal, create2Deployer, placed)) {
     const { step, address, to, data } = planned;
     if (unsigned === null) placed[step] = await place(plan, journal, deployer, planned, say);
     else if (to !== null && address !== undefined && !(await hasCode(provider, address))) {

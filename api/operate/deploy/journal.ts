@@ -101,12 +101,12 @@ export interface PlannedStep {
  * @param placed gets each address that is known. An address that is found out must be put there before the next step.
  * @param codeFor changes the creation code, for an estimate.
  */
-export async function* stepsOf(
+export function* stepsOf(
   journal: Journal,
   create2Deployer: string | null,
   placed: Placed,
   codeFor: (step: Step, code: string) => string = (_, code) => code,
-): AsyncGenerator<PlannedStep> {
+): Generator<PlannedStep> {
   for (const step of STEPS) {
     if (journal.placed[step] !== undefined) continue;
     const code = initCode(step, journal, placed);

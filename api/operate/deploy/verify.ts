@@ -82,21 +82,19 @@ async function sourcesOf(
   wanted.set(delegate, { step: "delegate", storage, placed: { relay } });
   const isImplementation = (step: Step) => step === "erc721Implementation" || step === "erc1155Implementation";
   const chosen = [...wanted].filter(([, { step }]) => relayArguments !== null || isImplementation(step));
-  return Promise.all(
-    chosen.map(async ([address, { step, storage: own, placed }]) => {
-      const { name, bytecode } = creationBytecode(step, own);
-      const { owner, hostedBase } = relayArguments ?? { owner: "", hostedBase: "" };
-      const code = initCode(step, { owner, hostedBase, storage: own }, placed);
-      const source = {
-        address,
-        identifier: `project/contracts/${name}.sol:${name}`,
-        constructorArguments: code.slice(bytecode.length),
-        compiler,
-        input,
-      };
-      return { name, source };
-    }),
-  );
+  return chosen.map(([address, { step, storage: own, placed }]) => {
+    const { name, bytecode } = creationBytecode(step, own);
+    const { owner, hostedBase } = relayArguments ?? { owner: "", hostedBase: "" };
+    const code = initCode(step, { owner, hostedBase, storage: own }, placed);
+    const source = {
+      address,
+      identifier: `project/contracts/${name}.sol:${name}`,
+      constructorArguments: code.slice(bytecode.length),
+      compiler,
+      input,
+    };
+    return { name, source };
+  });
 }
 
 /** Collections read at once. */
