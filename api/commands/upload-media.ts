@@ -10,7 +10,7 @@ import { readQuotaUse } from "../store/apps/quotas.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { mediaStoreProblem } from "../store/media/media-store.ts";
-import { hostFiles, isStored, storedBytes, type StoredMedia } from "../store/media/media.ts";
+import { countCopied, hostContent, isStored, storedBytes, type StoredMedia } from "../store/media/media.ts";
 import { AppQuotas, overQuota } from "./app-quotas.ts";
 import { declaredType, requireType } from "./declared-type.ts";
 
@@ -98,7 +98,9 @@ async function record(trx: Trx, store: string, { appId, file }: { appId: string;
   if (!apps.has(appId)) throw new ApiError("unauthorized");
   const quotas = await AppQuotas.lock(trx, apps, [{ appId, needs: { media_bytes: 1 } }]);
   const before = await storedBytes(trx, appId);
-  await hostFiles(trx, { id: appId, media: [file] }, Date.now());
+  const now = Date.now();
+  await hostContent(trx, [file], [], now);
+  await countCopied(trx, appId, [file], now);
   // A file that the app stores already needs no room.
   quotas.require(appId, { media_bytes: (await storedBytes(trx, appId)) - before });
 }

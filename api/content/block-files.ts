@@ -341,18 +341,16 @@ export class DiskReserve {
   async reserve(bytes: number): Promise<void> {
     // Counted before the disk is read, so that two reservations at the same time do not get the same space.
     this.#promised += bytes;
-    const enough = await this.#read(this.#folder).then(
-      ({ free }) => free - this.#promised >= this.#keepFree,
-      (error: unknown) => {
-        this.#promised -= bytes;
-        throw error;
-      },
-    );
-    if (enough) return;
-    this.#promised -= bytes;
-    throw new BlockStoreUnavailable(
-      `the disk of ${this.#folder} has no room for further media: ${this.#keepFree.toString()} bytes stay free (MIN_FREE_DISK_BYTES)`,
-    );
+    try {
+      const { free } = await this.#read(this.#folder);
+      if (free - this.#promised >= this.#keepFree) return;
+      throw new BlockStoreUnavailable(
+        `the disk of ${this.#folder} has no room for further media: ${this.#keepFree.toString()} bytes stay free (MIN_FREE_DISK_BYTES)`,
+      );
+    } catch (error) {
+      this.#promised -= bytes;
+      throw error;
+    }
   }
 
   /** The bytes are written, or are not needed any more. */

@@ -189,14 +189,12 @@ export async function* walkBlocks(
  * @throws BlockMissing, BlockCorrupt
  */
 export async function findBlocks(blocks: BlockSource, root: CID, seen: Set<string>): Promise<void> {
-  const ahead = [root];
-  for (let cid = ahead.pop(); cid !== undefined; cid = ahead.pop()) {
-    const name = canonicalCid(cid);
-    if (seen.has(name)) continue;
-    seen.add(name);
-    if (hasLinks(cid)) ahead.push(...linksOf(cid, await blocks.get(cid)));
-    else if (!(await blocks.has(cid))) throw new BlockMissing(cid);
-  }
+  const get = async (cid: CID) => {
+    if (hasLinks(cid)) return blocks.get(cid);
+    if (!(await blocks.has(cid))) throw new BlockMissing(cid);
+    return new Uint8Array();
+  };
+  for await (const _block of walkBlocks({ get }, root, seen));
 }
 
 /** Adapts the block store to the importer. */

@@ -197,7 +197,8 @@ export class MediaWorker {
       return performance.now() - started > SLOW ? "slow" : "in-time";
     }
     crashPoint("media:copied");
-    this.#deps.metrics.media(await this.#finish(job, content), secondsSince(started), job.request.id);
+    await this.#finish(job, content);
+    this.#deps.metrics.media("copied", secondsSince(started), job.request.id);
     this.#deps.logger.debug({ request: job.request.id }, "media job done");
     return "in-time";
   }
@@ -230,7 +231,7 @@ export class MediaWorker {
     this.#loop.recovered();
   }
 
-  async #finish(job: MediaJob, { result, media }: CopiedContent): Promise<MediaOutcome> {
+  async #finish(job: MediaJob, { result, media }: CopiedContent): Promise<void> {
     const { database, signals, blocks, now } = this.#deps;
     const directories = result.kind === "directory" ? [result.cid] : [];
     // After an error nothing is known to be recorded: the lease expires.
@@ -242,11 +243,9 @@ export class MediaWorker {
       return true;
     });
     crashPoint("media:recorded");
-    if (done) {
-      signals.results.notify();
-      signals.hosted.notify();
-    }
-    return "copied";
+    if (!done) return;
+    signals.results.notify();
+    signals.hosted.notify();
   }
 
   /** @throws LeaseLost */

@@ -17,19 +17,7 @@ export interface StoredMedia {
 const COLUMNS = { cid: "text", type: "text", size: "integer" } as const;
 
 /**
- * Records that files of an app are hosted here, in the transaction that makes them so, and adds them to the app's usage.
- */
-export async function hostFiles(
-  trx: Trx,
-  app: { id: string; media: readonly StoredMedia[] },
-  now: number,
-): Promise<void> {
-  await hostContent(trx, app.media, [], now);
-  await countCopied(trx, app.id, app.media, now);
-}
-
-/**
- * Records that content is hosted here.
+ * Records that content is hosted here, in the transaction that makes it so.
  * @param directories CIDs of directories.
  */
 export async function hostContent(
