@@ -1,7 +1,7 @@
 import { faultOfMedia } from "../../client/rules/media.ts";
 import { type Limits, UPLOADS } from "../config/limits.ts";
 import { type BlockStore, BlockStoreUnavailable, isStorageFault } from "../content/block-store.ts";
-import { storeFile } from "../content/content.ts";
+import { type StoredFile, storeFile } from "../content/content.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { bounded } from "../shared/bounded.ts";
 import { FairShares } from "../shared/fair-shares.ts";
@@ -10,7 +10,7 @@ import { readQuotaUse } from "../store/apps/quotas.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { mediaStoreProblem } from "../store/media/media-store.ts";
-import { countCopied, hostContent, isStored, storedBytes, type StoredMedia } from "../store/media/media.ts";
+import { countCopied, hostContent, isStored, storedBytes } from "../store/media/media.ts";
 import { AppQuotas, overQuota } from "./app-quotas.ts";
 import { declaredType, requireType } from "./declared-type.ts";
 
@@ -36,7 +36,7 @@ export interface SentFile {
  * changes nothing.
  * @throws ApiError, BlockStoreUnavailable
  */
-export async function uploadMedia(deps: UploadDeps, appId: string, sent: SentFile): Promise<StoredMedia> {
+export async function uploadMedia(deps: UploadDeps, appId: string, sent: SentFile): Promise<StoredFile> {
   const declared = declaredType(sent.type);
   return deps.uploads.run(appId, async () => {
     const { used, limit: quota } = (await readQuotaUse(deps.database.read, appId)).media_bytes;
@@ -78,7 +78,7 @@ function emptyBody(): ApiError {
 async function store(
   blocks: BlockStore,
   { bytes, length }: Pick<SentFile, "bytes" | "length">,
-  check: (file: StoredMedia) => Promise<void>,
+  check: (file: StoredFile) => Promise<void>,
 ) {
   try {
     return await storeFile(blocks, bytes, check, length ?? 0);
@@ -90,7 +90,7 @@ async function store(
 }
 
 /** @throws ApiError `quota_exceeded` when other files have used up the quota in the meantime. */
-async function record(trx: Trx, store: string, { appId, file }: { appId: string; file: StoredMedia }): Promise<void> {
+async function record(trx: Trx, store: string, { appId, file }: { appId: string; file: StoredFile }): Promise<void> {
   const problem = await mediaStoreProblem(trx, store);
   if (problem !== null) throw new BlockStoreUnavailable(problem);
   const apps = await holdApps(trx, [appId]);

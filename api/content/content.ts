@@ -2,11 +2,18 @@ import type { UnixFSEntry } from "ipfs-unixfs-exporter";
 import type { importer } from "ipfs-unixfs-importer";
 import type { CID } from "multiformats/cid";
 
-import type { StoredMedia } from "../store/media/media.ts";
 import { BlockCorrupt, BlockMissing, type BlockStore } from "./block-store.ts";
 import { canonicalCid, hasLinks, linksOf } from "./cids.ts";
 import { TypeSniffer } from "./media-type.ts";
 import { type Blockstore, type FileEntry, isFile, loadExporter, loadPart, readFileBytes } from "./read-file.ts";
+
+/** A file in the block store. */
+export interface StoredFile {
+  cid: string;
+  /** Media type, detected from the first bytes. */
+  type: string;
+  size: number;
+}
 
 /**
  * Stores a stream of bytes as one file. It is never in memory as a whole.
@@ -16,9 +23,9 @@ import { type Blockstore, type FileEntry, isFile, loadExporter, loadPart, readFi
 export async function storeFile(
   blocks: BlockStore,
   source: AsyncIterable<Uint8Array>,
-  check: (file: StoredMedia) => void | Promise<void> = () => undefined,
+  check: (file: StoredFile) => void | Promise<void> = () => undefined,
   expected = 0,
-): Promise<StoredMedia> {
+): Promise<StoredFile> {
   const sniffer = new TypeSniffer();
   const observed = async function* () {
     for await (const chunk of source) {
