@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 
-import { parseAppQuotas } from "../config/settings.ts";
+import { pickSettings } from "../config/settings.ts";
 import { QUOTA_NAMES, type QuotaName, type Quotas, type QuotaUse } from "../domain/quota.ts";
 import { createApp, removeApp } from "../operate/apps.ts";
 import { listApps, lockApp } from "../store/apps/apps.ts";
@@ -79,7 +79,7 @@ export function appCreate(terminal: Terminal): Command {
   })
     .argument("<name>", "unique name of the app, 1 to 100 characters")
     .action(async (name: string, { json }: { json?: boolean }) => {
-      const { appQuotas } = parseAppQuotas(terminal.env);
+      const { appQuotas } = pickSettings(terminal.env, "appQuotas");
       const {
         appId,
         name: stored,

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { type Scope, SCOPES } from "../commands/api-tokens.ts";
 import { createConsoleLink, LINK_MINUTES, SESSION_DAYS } from "../commands/console-session.ts";
 import { isValid } from "../commands/credential.ts";
-import { parseLinkSettings } from "../config/settings.ts";
+import { pickSettings } from "../config/settings.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { plural } from "../shared/text.ts";
 import {
@@ -39,7 +39,7 @@ export function consoleLink(terminal: Terminal): Command {
     .option("--app <app>", "name or id of the app (default: the operator's console, for all apps)")
     .option("--scopes <list>", `scopes, separated by commas: ${SCOPES.join(", ")} (default: all)`, readScopes)
     .action(async ({ json, app: which, scopes }: Options) => {
-      const { publicUrl } = parseLinkSettings(terminal.env);
+      const { publicUrl } = pickSettings(terminal.env, "publicUrl");
       const { app, link } = await withDatabase(terminal, async (database) => {
         const found = which === undefined ? null : await appNamed(database.read, which);
         const order = { appId: found?.id ?? null, scopes: scopes ?? null };

@@ -5,16 +5,15 @@ import { type Command, InvalidArgumentError } from "commander";
 import { pino } from "pino";
 
 import { databaseUrl } from "../config/parsers.ts";
-import { parseDatabaseSettings, parsePruneSettings, parseSettings } from "../config/settings.ts";
+import { parseSettings, pickSettings } from "../config/settings.ts";
 import { withWorkplace, type Workplace } from "../context/workplace.ts";
 import { daysOf, PRUNED_KINDS, type PrunedKind, type Removed } from "../domain/retention.ts";
-import { moveDatabase } from "../operate/backup/move-database.ts";
 import { addPruned, countPrunable, prune as pruneOldRows, type Pruned } from "../operate/prune.ts";
 import { plural } from "../shared/text.ts";
 import { type Database, openDatabase, openExistingDatabase } from "../store/db/database.ts";
 import { DatabaseMissing, isPostgres } from "../store/db/errors.ts";
 import { applyGrants } from "../store/db/migrate.ts";
-import type { MovedTable, MoveProgress } from "../store/move/move.ts";
+import { moveDatabase, type MovedTable, type MoveProgress } from "../store/move/move.ts";
 import { announced } from "./announced.ts";
 import { printResult, PROGRAM, resultCommand, table, type Terminal } from "./terminal.ts";
 
@@ -99,7 +98,7 @@ export function prune(terminal: Terminal): Command {
   })
     .option("--dry-run", "count what would be deleted, and delete nothing")
     .action(async ({ json, dryRun = false }: { json?: boolean; dryRun?: boolean }) => {
-      const { retain, databaseUrl } = parsePruneSettings(terminal.env);
+      const { retain, databaseUrl } = pickSettings(terminal.env, "retain", "databaseUrl");
       const pruned = await withDatabase(terminal, async (database) => {
         const logger = pino({ level: "error" }, pino.destination(2));
         const deps = { database, retain, logger, now: Date.now };
@@ -152,13 +151,13 @@ const LOCAL_FOLDER = "data/local";
  * @throws DatabaseMissing when there is none: only `withNewDatabase` creates one.
  */
 export function withDatabase<T>(terminal: Terminal, work: (database: Database) => Promise<T>): Promise<T> {
-  const { databaseUrl } = parseDatabaseSettings(terminal.env);
+  const { databaseUrl } = pickSettings(terminal.env, "databaseUrl");
   return withHint(async () => use(await openExistingDatabase(databaseUrl), work));
 }
 
 /** The same, for the commands that may come before the first start of the service. It says when it creates the database. */
 export async function withNewDatabase<T>(terminal: Terminal, work: (database: Database) => Promise<T>): Promise<T> {
-  const { databaseUrl } = parseDatabaseSettings(terminal.env);
+  const { databaseUrl } = pickSettings(terminal.env, "databaseUrl");
   const missing = await databaseMissing(databaseUrl);
   const result = await use(await openDatabase(databaseUrl), work);
   if (missing !== null) terminal.remark?.(`Created a new database at ${missing}. ${hintFor(missing)}`.trimEnd() + "\n");

@@ -7,7 +7,7 @@ import { backoff } from "../domain/backoff.ts";
 import { createClient } from "../../client/client.ts";
 import { ApiRefusal, networkCodeOf } from "../../client/errors.ts";
 import type { StreamedEvent } from "../../client/events.ts";
-import { parseDataDir } from "../config/settings.ts";
+import { pickSettings } from "../config/settings.ts";
 import { REQUEST_EVENTS, type RequestEvent } from "../domain/request.ts";
 import { newWebhookSecret, signatureHeaders, signingKey } from "../keys/webhook-secrets.ts";
 import { OperatorError } from "../operate/operator-error.ts";
@@ -118,7 +118,7 @@ function readUrl(text: string): string {
 }
 
 async function secretOf(terminal: Terminal): Promise<string> {
-  const folder = parseDataDir(terminal.env);
+  const { dataDir: folder } = pickSettings(terminal.env, "dataDir");
   try {
     return await keptSecret(folder);
   } catch (error) {

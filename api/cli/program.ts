@@ -65,18 +65,12 @@ type Verb = (terminal: Terminal) => Command;
 
 /** In the order of the list. The modules are imported only when their command is called. */
 export const NOUNS: readonly Noun[] = [
-  single(
-    "init",
-    "",
-    "Set up Moneta on a chain: keys, coins, contracts, settings. Then start it.",
-    async () => (await import("./init/init.ts")).init,
-  ),
-  single(
-    "deploy",
-    "",
-    "Deploy the contracts; running it again is safe.",
-    async () => (await import("./deploy.ts")).deploy,
-  ),
+  single("init", "", "Set up Moneta on a chain: keys, coins, contracts, settings. Then start it.", async () => {
+    return (await import("./init/init.ts")).init;
+  }),
+  single("deploy", "", "Deploy the contracts; running it again is safe.", async () => {
+    return (await import("./deploy.ts")).deploy;
+  }),
   group("app", "Create, list and remove apps (tenants); set their quotas.", async () => {
     const verbs = await import("./app.ts");
     return [verbs.appCreate, verbs.appList, verbs.appQuota, verbs.appRemove];
@@ -119,81 +113,55 @@ export const NOUNS: readonly Noun[] = [
     const verbs = await import("./media.ts");
     return [verbs.mediaCollect, verbs.mediaMove, verbs.mediaRemoveOld];
   }),
-  single(
-    "listen",
-    "",
-    "Deliver an app's events to a URL of this machine, signed like webhooks.",
-    async () => (await import("./listen.ts")).listen,
-  ),
-  single(
-    "drop",
-    "<dir>",
-    "Mint a folder of pictures, with metadata or without.",
-    async () => (await import("./drop.ts")).drop,
-  ),
-  single(
-    "usage",
-    "",
-    "Show what apps used: requests, gas, fees, media and wallets.",
-    async () => (await import("./usage.ts")).usage,
-  ),
+  single("listen", "", "Deliver an app's events to a URL of this machine, signed like webhooks.", async () => {
+    return (await import("./listen.ts")).listen;
+  }),
+  single("drop", "<dir>", "Mint a folder of pictures, with metadata or without.", async () => {
+    return (await import("./drop.ts")).drop;
+  }),
+  single("usage", "", "Show what apps used: requests, gas, fees, media and wallets.", async () => {
+    return (await import("./usage.ts")).usage;
+  }),
   single(
     "doctor",
     "",
     "Check the chain, keys, lanes, requests, webhooks and media, and say how to fix each problem.",
-    async () => (await import("./doctor.ts")).doctor,
+    async () => {
+      return (await import("./doctor.ts")).doctor;
+    },
   ),
   group("relay", "Pause the relay, change its operators, cancel requests; the owner of the relay signs.", async () => {
     return (await import("./relay.ts")).relayVerbs;
   }),
-  single(
-    "top-up",
-    "",
-    "Print the addresses of the lanes, their balances, and for how long these last.",
-    async () => (await import("./top-up.ts")).topUp,
-  ),
-  single(
-    "reconcile",
-    "",
-    "Compare the database with the chain and repair every difference.",
-    async () => (await import("./reconcile.ts")).reconcile,
-  ),
-  single(
-    "backup",
-    "<dir>",
-    "Back up database, hosted media and deployment file into an empty folder.",
-    async () => (await import("./backup.ts")).backup,
-  ),
-  single(
-    "restore",
-    "<dir>",
-    "Restore a backup into the empty places that the settings name.",
-    async () => (await import("./backup.ts")).restore,
-  ),
-  single(
-    "prune",
-    "",
-    "Delete rows that are older than RETAIN_DAYS and RETAIN_FAILED_DAYS allow.",
-    async () => (await import("./database.ts")).prune,
-  ),
-  single(
-    "migrate",
-    "",
-    "Create the tables of the database, or bring them up to date.",
-    async () => (await import("./database.ts")).migrate,
-  ),
+  single("top-up", "", "Print the addresses of the lanes, their balances, and for how long these last.", async () => {
+    return (await import("./top-up.ts")).topUp;
+  }),
+  single("reconcile", "", "Compare the database with the chain and repair every difference.", async () => {
+    return (await import("./reconcile.ts")).reconcile;
+  }),
+  single("backup", "<dir>", "Back up database, hosted media and deployment file into an empty folder.", async () => {
+    return (await import("./backup.ts")).backup;
+  }),
+  single("restore", "<dir>", "Restore a backup into the empty places that the settings name.", async () => {
+    return (await import("./backup.ts")).restore;
+  }),
+  single("prune", "", "Delete rows that are older than RETAIN_DAYS and RETAIN_FAILED_DAYS allow.", async () => {
+    return (await import("./database.ts")).prune;
+  }),
+  single("migrate", "", "Create the tables of the database, or bring them up to date.", async () => {
+    return (await import("./database.ts")).migrate;
+  }),
   single(
     "migrate-to",
     "<url>",
     "Copy the whole database into another, empty one: to PostgreSQL, or back to SQLite.",
-    async () => (await import("./database.ts")).migrateTo,
+    async () => {
+      return (await import("./database.ts")).migrateTo;
+    },
   ),
-  single(
-    "settings",
-    "",
-    "List every setting with its default and meaning.",
-    async () => (await import("./settings.ts")).settings,
-  ),
+  single("settings", "", "List every setting with its default and meaning.", async () => {
+    return (await import("./settings.ts")).settings;
+  }),
 ];
 
 function group(

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 
-import { parseSendingSettings } from "../config/settings.ts";
+import { pickSettings } from "../config/settings.ts";
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../domain/request.ts";
 import { type PipelineReasons, waitingFor } from "../domain/waiting-for.ts";
 import { OperatorError } from "../operate/operator-error.ts";
@@ -135,7 +135,7 @@ export function requestRepair(terminal: Terminal): Command {
 }
 
 function reasonsOf(db: Db, { env }: Terminal): Promise<PipelineReasons> {
-  const { lanes, leaseSeconds } = parseSendingSettings(env);
+  const { lanes, leaseSeconds } = pickSettings(env, "lanes", "leaseSeconds");
   return readReasons(db, { lanes, now: Date.now(), presence: leaseTimes(leaseSeconds).lasts });
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { announcedAddresses, bootstrapPeers, httpUrl, listenAddresses, wholeNumber } from "./parsers.ts";
+import { announcedAddresses, bootstrapPeers, httpUrl, listenAddresses, setting, wholeNumber } from "./parsers.ts";
 
 /** A bucket, and how to reach it. */
 interface BucketSetting {
@@ -20,55 +20,50 @@ export type MediaStoreSetting = { kind: "files" } | { kind: "database" } | { kin
 
 /** Where hosted content is stored, and how the IPFS network reaches it. */
 export const MEDIA = {
-  MEDIA_STORE: {
-    schema: z.string(),
-    fallback: "`files` (`database` with `DATABASE_URL=postgres://...`)",
-    description:
-      "Where hosted media are stored: `files` (in `DATA_DIR`), `database`, or an S3-compatible bucket as `s3://<bucket>/<prefix>`. Several machines need `database` or a bucket. Options of a bucket: `?endpoint=https://host` (default `AWS_ENDPOINT_URL_S3`, else AWS), `&region=` (default `AWS_REGION`), `&style=path` or `virtual`. `npm run cli -- media move` changes it later.",
-  },
-  AWS_ACCESS_KEY_ID: { schema: z.string(), fallback: "none", description: "Access key of the bucket." },
-  AWS_SECRET_ACCESS_KEY: { schema: z.string(), fallback: "none", description: "Secret key of the bucket." },
-  AWS_SESSION_TOKEN: { schema: z.string(), fallback: "none", description: "Session token of temporary keys." },
-  AWS_REGION: { schema: z.string(), fallback: "us-east-1", description: "Region of the bucket." },
-  AWS_ENDPOINT_URL_S3: {
-    schema: z.string(),
-    fallback: "AWS",
-    description: "URL of the S3-compatible server (MinIO, Garage, R2 and others), without a path.",
-  },
-  COLLECT_MEDIA_HOURS: {
-    schema: wholeNumber(0, 8_760),
-    fallback: "24",
-    description:
-      "Hours between two deletions of media that nothing uses and that are older than a week, as `npm run cli -- media collect` deletes them. A process with the role `media` does it. `0`: never.",
-  },
-  IPFS_GATEWAY: {
-    schema: httpUrl,
-    fallback: "none",
-    description:
-      "IPFS gateway (`https://...`) for `ipfs://` media that is not stored here. Without it such media fails with `media_unavailable`. The gateway must support `?format=raw`, as Kubo and most public gateways do: the service verifies the hash of every block.",
-  },
-  IPFS_PIN_RPC: {
-    schema: httpUrl,
-    fallback: "none",
-    description: "RPC URL of a Kubo node (`http://...:5001`). All hosted content is pinned there.",
-  },
-  IPFS_LISTEN: {
-    schema: listenAddresses,
-    fallback: "none",
-    description:
-      "Addresses that the built-in IPFS node listens on (`/ip4/0.0.0.0/tcp/4001`). It serves and announces hosted content. Without this setting the node is off.",
-  },
-  IPFS_ANNOUNCE: {
-    schema: announcedAddresses,
-    fallback: "`IPFS_LISTEN`",
-    description:
-      "Public addresses of the built-in IPFS node (`/ip4/<public address>/tcp/4001`). Needed behind NAT, for example.",
-  },
-  IPFS_BOOTSTRAP: {
-    schema: bootstrapPeers,
-    fallback: "`bootstrap.libp2p.io` and others of the public network",
-    description: "Peers that the IPFS node connects to first (`/ip4/.../tcp/4001/p2p/<peer id>`), or `none`.",
-  },
+  MEDIA_STORE: setting(
+    z.string(),
+    "`files` (`database` with `DATABASE_URL=postgres://...`)",
+    "Where hosted media are stored: `files` (in `DATA_DIR`), `database`, or an S3-compatible bucket as `s3://<bucket>/<prefix>`. Several machines need `database` or a bucket. Options of a bucket: `?endpoint=https://host` (default `AWS_ENDPOINT_URL_S3`, else AWS), `&region=` (default `AWS_REGION`), `&style=path` or `virtual`. `npm run cli -- media move` changes it later.",
+  ),
+  AWS_ACCESS_KEY_ID: setting(z.string(), "none", "Access key of the bucket."),
+  AWS_SECRET_ACCESS_KEY: setting(z.string(), "none", "Secret key of the bucket."),
+  AWS_SESSION_TOKEN: setting(z.string(), "none", "Session token of temporary keys."),
+  AWS_REGION: setting(z.string(), "us-east-1", "Region of the bucket."),
+  AWS_ENDPOINT_URL_S3: setting(
+    z.string(),
+    "AWS",
+    "URL of the S3-compatible server (MinIO, Garage, R2 and others), without a path.",
+  ),
+  COLLECT_MEDIA_HOURS: setting(
+    wholeNumber(0, 8_760),
+    "24",
+    "Hours between two deletions of media that nothing uses and that are older than a week, as `npm run cli -- media collect` deletes them. A process with the role `media` does it. `0`: never.",
+  ),
+  IPFS_GATEWAY: setting(
+    httpUrl,
+    "none",
+    "IPFS gateway (`https://...`) for `ipfs://` media that is not stored here. Without it such media fails with `media_unavailable`. The gateway must support `?format=raw`, as Kubo and most public gateways do: the service verifies the hash of every block.",
+  ),
+  IPFS_PIN_RPC: setting(
+    httpUrl,
+    "none",
+    "RPC URL of a Kubo node (`http://...:5001`). All hosted content is pinned there.",
+  ),
+  IPFS_LISTEN: setting(
+    listenAddresses,
+    "none",
+    "Addresses that the built-in IPFS node listens on (`/ip4/0.0.0.0/tcp/4001`). It serves and announces hosted content. Without this setting the node is off.",
+  ),
+  IPFS_ANNOUNCE: setting(
+    announcedAddresses,
+    "`IPFS_LISTEN`",
+    "Public addresses of the built-in IPFS node (`/ip4/<public address>/tcp/4001`). Needed behind NAT, for example.",
+  ),
+  IPFS_BOOTSTRAP: setting(
+    bootstrapPeers,
+    "`bootstrap.libp2p.io` and others of the public network",
+    "Peers that the IPFS node connects to first (`/ip4/.../tcp/4001/p2p/<peer id>`), or `none`.",
+  ),
 } as const;
 
 /** Entry points to the public network: the TCP addresses of Kubo's list (config/bootstrap_peers.go). */

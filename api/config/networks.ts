@@ -32,233 +32,87 @@ export interface KnownNetwork {
   tried: boolean;
 }
 
+type Facts = Pick<
+  KnownNetwork,
+  "kind" | "blockSeconds" | "confirmations" | "fees" | "l1Data" | "prague" | "verifiers" | "tried"
+>;
+
 /** What most chains have in common. */
-const USUAL = {
-  test: false,
-  faucetUrl: null,
+const USUAL: Facts = {
   kind: "generic",
+  blockSeconds: null,
   confirmations: null,
   fees: null,
   l1Data: "none",
   prague: null,
   verifiers: ["sourcify", "etherscan"],
   tried: false,
-} as const;
-const ETHEREUM = { ...USUAL, kind: "l1", blockSeconds: 12, confirmations: 12, fees: "EIP-1559", prague: true } as const;
-const OP = { ...USUAL, kind: "op", blockSeconds: 2, fees: "EIP-1559", l1Data: "op", prague: true } as const;
-const ARBITRUM = { ...USUAL, blockSeconds: 0.25, fees: "EIP-1559", l1Data: "arbitrum", prague: true } as const;
-const SCROLL = { ...USUAL, fees: "EIP-1559", l1Data: "scroll", prague: true } as const;
+};
+/** Fees by EIP-1559, as most chains have them. */
+const FEES: Facts = { ...USUAL, fees: "EIP-1559" };
+const PRAGUE: Facts = { ...FEES, prague: true };
+const ETHEREUM: Facts = { ...PRAGUE, kind: "l1", blockSeconds: 12, confirmations: 12 };
+const OP: Facts = { ...PRAGUE, kind: "op", blockSeconds: 2, l1Data: "op" };
+const ARBITRUM: Facts = { ...PRAGUE, blockSeconds: 0.25, l1Data: "arbitrum" };
+const POLYGON: Facts = { ...FEES, confirmations: 180 };
+const BNB: Facts = { ...PRAGUE, blockSeconds: 0.45, confirmations: 80 };
+const SCROLL: Facts = { ...PRAGUE, l1Data: "scroll" };
+const GNOSIS: Facts = { ...PRAGUE, blockSeconds: 5 };
+
+const FAUCETS: Readonly<Record<string, string>> = {
+  sepolia: "https://ethereum.org/developers/docs/networks/#sepolia",
+  baseSepolia: "https://docs.base.org/base-chain/tools/network-faucets",
+  optimismSepolia: "https://console.optimism.io/faucet",
+  arbitrumSepolia: "https://faucet.quicknode.com/arbitrum/sepolia",
+  polygonAmoy: "https://faucet.polygon.technology/",
+  scrollSepolia: "https://docs.scroll.io/en/user-guide/faucet",
+  gnosisChiado: "https://faucet.chiadochain.net/",
+  avalancheFuji: "https://faucet.avax-test.network/",
+};
+
+/** A chain whose coins are money. */
+function main(
+  name: string,
+  chainId: number,
+  title: string,
+  coin: string,
+  explorer: string,
+  facts: Facts,
+): KnownNetwork {
+  return { ...facts, name, chainId, title, test: false, explorerUrl: `https://${explorer}`, coin, faucetUrl: null };
+}
+
+/** A chain whose coins cost nothing. */
+function test(...facts: Parameters<typeof main>): KnownNetwork {
+  return { ...main(...facts), test: true, faucetUrl: FAUCETS[facts[0]] ?? null };
+}
 
 /** The chains of hardhat.config.ts, `npm run deploy` and `init`. Others are reached by the URL of a node. */
-export const NETWORKS = [
-  {
-    ...ETHEREUM,
-    name: "ethereum",
-    chainId: 1,
-    title: "Ethereum",
-    explorerUrl: "https://etherscan.io",
-    coin: "ETH",
-  },
-  {
-    ...ETHEREUM,
-    name: "sepolia",
-    chainId: 11_155_111,
-    title: "Sepolia",
-    test: true,
-    explorerUrl: "https://sepolia.etherscan.io",
-    coin: "Sepolia ETH",
-    faucetUrl: "https://ethereum.org/developers/docs/networks/#sepolia",
-  },
-  {
-    ...OP,
-    name: "base",
-    chainId: 8_453,
-    title: "Base",
-    explorerUrl: "https://basescan.org",
-    coin: "ETH on Base",
-  },
-  {
-    ...OP,
-    name: "baseSepolia",
-    chainId: 84_532,
-    title: "Base Sepolia",
-    test: true,
-    explorerUrl: "https://sepolia.basescan.org",
-    coin: "Base Sepolia ETH",
-    faucetUrl: "https://docs.base.org/base-chain/tools/network-faucets",
-  },
-  {
-    ...OP,
-    name: "optimism",
-    chainId: 10,
-    title: "OP Mainnet",
-    explorerUrl: "https://optimistic.etherscan.io",
-    coin: "ETH on OP Mainnet",
-  },
-  {
-    ...OP,
-    name: "optimismSepolia",
-    chainId: 11_155_420,
-    title: "OP Sepolia",
-    test: true,
-    explorerUrl: "https://sepolia-optimism.etherscan.io",
-    coin: "OP Sepolia ETH",
-    faucetUrl: "https://console.optimism.io/faucet",
-  },
-  {
-    ...ARBITRUM,
-    name: "arbitrum",
-    chainId: 42_161,
-    title: "Arbitrum One",
-    explorerUrl: "https://arbiscan.io",
-    coin: "ETH on Arbitrum One",
-  },
-  {
-    ...ARBITRUM,
-    name: "arbitrumSepolia",
-    chainId: 421_614,
-    title: "Arbitrum Sepolia",
-    test: true,
-    explorerUrl: "https://sepolia.arbiscan.io",
-    coin: "Arbitrum Sepolia ETH",
-    faucetUrl: "https://faucet.quicknode.com/arbitrum/sepolia",
-  },
-  {
-    ...USUAL,
-    name: "polygon",
-    chainId: 137,
-    title: "Polygon",
-    explorerUrl: "https://polygonscan.com",
-    coin: "POL",
-    blockSeconds: 2,
-    confirmations: 180,
-    fees: "EIP-1559",
-  },
-  {
-    ...USUAL,
-    name: "polygonAmoy",
-    chainId: 80_002,
-    title: "Polygon Amoy",
-    test: true,
-    explorerUrl: "https://amoy.polygonscan.com",
-    coin: "Amoy POL",
-    faucetUrl: "https://faucet.polygon.technology/",
-    blockSeconds: null,
-    confirmations: 180,
-    fees: "EIP-1559",
-  },
-  {
-    ...USUAL,
-    name: "bnb",
-    chainId: 56,
-    title: "BNB Smart Chain",
-    explorerUrl: "https://bscscan.com",
-    coin: "BNB",
-    blockSeconds: 0.45,
-    confirmations: 80,
-    fees: "EIP-1559",
-    prague: true,
-  },
-  {
-    ...USUAL,
-    name: "bnbTestnet",
-    chainId: 97,
-    title: "BNB Smart Chain Testnet",
-    test: true,
-    explorerUrl: "https://testnet.bscscan.com",
-    coin: "tBNB",
-    blockSeconds: 0.45,
-    confirmations: 80,
-    fees: "EIP-1559",
-    prague: true,
-  },
-  {
-    ...USUAL,
-    name: "linea",
-    chainId: 59_144,
-    title: "Linea",
-    explorerUrl: "https://lineascan.build",
-    coin: "ETH on Linea",
-    blockSeconds: 2,
-    fees: "EIP-1559",
-    prague: true,
-  },
-  {
-    ...USUAL,
-    name: "lineaSepolia",
-    chainId: 59_141,
-    title: "Linea Sepolia",
-    test: true,
-    explorerUrl: "https://sepolia.lineascan.build",
-    coin: "Linea Sepolia ETH",
-    blockSeconds: null,
-  },
-  {
-    ...SCROLL,
-    name: "scroll",
-    chainId: 534_352,
-    title: "Scroll",
-    explorerUrl: "https://scrollscan.com",
-    coin: "ETH on Scroll",
-    blockSeconds: 3,
-  },
-  {
-    ...SCROLL,
-    name: "scrollSepolia",
-    chainId: 534_351,
-    title: "Scroll Sepolia",
-    test: true,
-    explorerUrl: "https://sepolia.scrollscan.com",
-    coin: "Scroll Sepolia ETH",
-    faucetUrl: "https://docs.scroll.io/en/user-guide/faucet",
-    blockSeconds: null,
-  },
-  {
-    ...USUAL,
-    name: "gnosis",
-    chainId: 100,
-    title: "Gnosis",
-    explorerUrl: "https://gnosisscan.io",
-    coin: "xDAI",
-    blockSeconds: 5,
-    fees: "EIP-1559",
-    prague: true,
-  },
-  {
-    ...USUAL,
-    name: "gnosisChiado",
-    chainId: 10_200,
-    title: "Gnosis Chiado",
-    test: true,
-    explorerUrl: "https://gnosis-chiado.blockscout.com",
-    coin: "Chiado xDAI",
-    faucetUrl: "https://faucet.chiadochain.net/",
-    blockSeconds: 5,
-    fees: "EIP-1559",
-    prague: true,
+export const NETWORKS: readonly KnownNetwork[] = [
+  main("ethereum", 1, "Ethereum", "ETH", "etherscan.io", ETHEREUM),
+  test("sepolia", 11_155_111, "Sepolia", "Sepolia ETH", "sepolia.etherscan.io", ETHEREUM),
+  main("base", 8_453, "Base", "ETH on Base", "basescan.org", OP),
+  test("baseSepolia", 84_532, "Base Sepolia", "Base Sepolia ETH", "sepolia.basescan.org", OP),
+  main("optimism", 10, "OP Mainnet", "ETH on OP Mainnet", "optimistic.etherscan.io", OP),
+  test("optimismSepolia", 11_155_420, "OP Sepolia", "OP Sepolia ETH", "sepolia-optimism.etherscan.io", OP),
+  main("arbitrum", 42_161, "Arbitrum One", "ETH on Arbitrum One", "arbiscan.io", ARBITRUM),
+  test("arbitrumSepolia", 421_614, "Arbitrum Sepolia", "Arbitrum Sepolia ETH", "sepolia.arbiscan.io", ARBITRUM),
+  main("polygon", 137, "Polygon", "POL", "polygonscan.com", { ...POLYGON, blockSeconds: 2 }),
+  test("polygonAmoy", 80_002, "Polygon Amoy", "Amoy POL", "amoy.polygonscan.com", POLYGON),
+  main("bnb", 56, "BNB Smart Chain", "BNB", "bscscan.com", BNB),
+  test("bnbTestnet", 97, "BNB Smart Chain Testnet", "tBNB", "testnet.bscscan.com", BNB),
+  main("linea", 59_144, "Linea", "ETH on Linea", "lineascan.build", { ...PRAGUE, blockSeconds: 2 }),
+  test("lineaSepolia", 59_141, "Linea Sepolia", "Linea Sepolia ETH", "sepolia.lineascan.build", USUAL),
+  main("scroll", 534_352, "Scroll", "ETH on Scroll", "scrollscan.com", { ...SCROLL, blockSeconds: 3 }),
+  test("scrollSepolia", 534_351, "Scroll Sepolia", "Scroll Sepolia ETH", "sepolia.scrollscan.com", SCROLL),
+  main("gnosis", 100, "Gnosis", "xDAI", "gnosisscan.io", GNOSIS),
+  test("gnosisChiado", 10_200, "Gnosis Chiado", "Chiado xDAI", "gnosis-chiado.blockscout.com", {
+    ...GNOSIS,
     verifiers: ["sourcify"],
-  },
-  {
-    ...USUAL,
-    name: "avalanche",
-    chainId: 43_114,
-    title: "Avalanche C-Chain",
-    explorerUrl: "https://snowtrace.io",
-    coin: "AVAX",
-    blockSeconds: null,
-  },
-  {
-    ...USUAL,
-    name: "avalancheFuji",
-    chainId: 43_113,
-    title: "Avalanche Fuji",
-    test: true,
-    explorerUrl: "https://testnet.snowtrace.io",
-    coin: "Fuji AVAX",
-    faucetUrl: "https://faucet.avax-test.network/",
-    blockSeconds: null,
-  },
-] as const satisfies KnownNetwork[];
+  }),
+  main("avalanche", 43_114, "Avalanche C-Chain", "AVAX", "snowtrace.io", USUAL),
+  test("avalancheFuji", 43_113, "Avalanche Fuji", "Fuji AVAX", "testnet.snowtrace.io", USUAL),
+];
 
 /** The name of the network that `npm run deploy` reaches by RPC_URL alone: any chain. */
 export const CUSTOM_NETWORK = "custom";

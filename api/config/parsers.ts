@@ -22,6 +22,11 @@ export function lanesInUse(count: number, retired: readonly number[]): number[] 
  * Parsers for settings. Each parses the text of one environment variable. Its error message follows the variable's name.
  */
 
+/** A setting: its parser, its default as the documentation shows it, and its meaning. */
+export function setting<Schema extends z.ZodType>(schema: Schema, fallback: string, description: string) {
+  return { schema, fallback, description };
+}
+
 /** Says what is wrong with a text. Returned by a transformation, it ends the parsing. */
 export function refuse(context: z.RefinementCtx, message: string): never {
   context.addIssue({ code: "custom", message });
@@ -179,67 +184,54 @@ function readKey(text: string): { id: string; bytes: Uint8Array } | null {
 }
 
 /*
- * Parses comma-separated addresses of IPFS nodes. Only TCP: the built-in node speaks nothing else. libp2p is not used
- * for this because it takes long to load.
+ * Comma-separated addresses of IPFS nodes (multiaddrs). Only TCP: the built-in node speaks nothing else. libp2p is not used for
+ * this because it takes long to load, and may not be installed.
  */
+
+const NAME = String.raw`[\w-]{1,63}(?:\.[\w-]{1,63})*`;
+const IP = String.raw`/(?<kind>ip4|ip6)/(?<ip>[\dA-Fa-f.:]+)`;
+const TCP = String.raw`/tcp/(?<port>\d{1,5})`;
+const HOST = `(?:${IP}|/dns[46]?/${NAME})`;
+const LISTEN = new RegExp(`^${IP}${TCP}$`);
+const ANNOUNCED = new RegExp(`^${HOST}${TCP}$`);
+const PEER = new RegExp(`^(?:${HOST}${TCP}|/dnsaddr/${NAME})/p2p/(?<peer>\\w+)$`);
 
 /** Listen addresses. Port 0 picks a free port. */
 export const listenAddresses = list.refine(
-  (all) => isListOf(all, (parts) => isIpAddress(parts) && isTcp(parts.slice(2), 0)),
+  (all) => areAddresses(all, LISTEN, 0),
   "must list addresses such as /ip4/0.0.0.0/tcp/4001",
 );
 
 /** Public addresses of a node. */
 export const announcedAddresses = list.refine(
-  (all) => isListOf(all, (parts) => isHost(parts) && isTcp(parts.slice(2), 1)),
+  (all) => areAddresses(all, ANNOUNCED, 1),
   "must list addresses such as /ip4/<address>/tcp/4001 or /dns4/<name>/tcp/4001",
 );
 
 /** Bootstrap peers. `none` gives an empty list. */
 export const bootstrapPeers = list
   .refine(
-    (all) => isNone(all) || isListOf(all, isPeerAddress),
+    (all) => all.join() === "none" || areAddresses(all, PEER, 1),
     "must be none, or list addresses of peers such as /ip4/<address>/tcp/4001/p2p/<peer id>",
   )
-  .transform((all) => (isNone(all) ? [] : all));
+  .transform((all) => (all.join() === "none" ? [] : all));
 
-function isNone(all: string[]): boolean {
-  return all.length === 1 && all[0] === "none";
-}
-
-function isListOf(all: string[], holds: (parts: string[]) => boolean): boolean {
-  return all.length > 0 && all.every((text) => text.startsWith("/") && holds(text.slice(1).split("/")));
-}
-
-function isPeerAddress(parts: string[]): boolean {
-  const at = parts.length - 2;
-  if (!isPeer(parts.slice(at))) return false;
-  const [kind, name] = parts;
-  return kind === "dnsaddr" ? isName(name) && at === 2 : isHost(parts) && isTcp(parts.slice(2, at), 1);
-}
-
-function isHost(parts: string[]): boolean {
-  const [kind = "", name] = parts;
-  return isIpAddress(parts) || (["dns", "dns4", "dns6"].includes(kind) && isName(name));
-}
-
-function isIpAddress([kind, host = ""]: string[]): boolean {
-  // libp2p does not support zones (fe80::1%eth0).
-  return kind === "ip4" ? isIPv4(host) : kind === "ip6" && isIPv6(host) && !host.includes("%");
-}
-
-function isName(name = ""): boolean {
-  return name.length <= 253 && /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i.test(name);
-}
-
-function isTcp([kind, port = "", ...rest]: string[], least: number): boolean {
-  const number = /^\d{1,5}$/.test(port) ? Number(port) : -1;
-  return kind === "tcp" && number >= least && number <= 65_535 && rest.length === 0;
+function areAddresses(all: string[], shape: RegExp, leastPort: number): boolean {
+  const parts = all.map((text) => shape.exec(text)?.groups ?? null);
+  return (
+    all.length > 0 &&
+    parts.every((found) => {
+      if (found === null) return false;
+      const { kind, ip, port, peer } = found;
+      const isIp = ip === undefined || (kind === "ip4" ? isIPv4(ip) : isIPv6(ip));
+      const isPort = port === undefined || (Number(port) >= leastPort && Number(port) <= 65_535);
+      return isIp && isPort && (peer === undefined || isPeer(peer));
+    })
+  );
 }
 
 /** A peer id: the hash of the public key, in base58 or as a CID. */
-function isPeer([kind, id = ""]: string[]): boolean {
-  if (kind !== "p2p") return false;
+function isPeer(id: string): boolean {
   try {
     if (/^(Qm|1)/.test(id)) decodeMultihash(base58btc.decode(`z${id}`));
     else CID.parse(id);

@@ -42,119 +42,119 @@ export class SettingsError extends Error {
   }
 }
 
+/** What the service and its commands get, each read when it is asked for. `null`: a setting is not set and has no default. */
+const SETTINGS = {
+  port: (env: Reader) => env.read("PORT"),
+  host: (env: Reader) => env.read("HOST"),
+  /** null: nothing is measured. */
+  metricsPort: (env: Reader) => env.optional("METRICS_PORT"),
+  metricsHost: (env: Reader) => env.read("METRICS_HOST"),
+  /** Where traces are sent; null: nothing is traced. */
+  traces: (env: Reader) => {
+    const endpoint = env.optional("OTEL_EXPORTER_OTLP_ENDPOINT");
+    const headers = env.optional("OTEL_EXPORTER_OTLP_HEADERS") ?? {};
+    const serviceName = env.read("OTEL_SERVICE_NAME");
+    return endpoint === null ? null : { endpoint, headers, serviceName };
+  },
+  publicUrl: (env: Reader) => env.read("PUBLIC_URL", `http://localhost:${env.read("PORT").toString()}`),
+  /** Block explorer of the chain. */
+  explorerUrl: (env: Reader) => env.optional("EXPLORER_URL"),
+  verification: (env: Reader) => ({
+    sourcifyUrl: env.read("SOURCIFY_URL"),
+    etherscanUrl: env.read("ETHERSCAN_URL"),
+    /** null: Etherscan is not asked. */
+    etherscanKey: env.optional("ETHERSCAN_API_KEY"),
+  }),
+  /** Proxies whose `X-Forwarded-For` header is believed: addresses, networks, names of ranges. */
+  trustProxy: (env: Reader) => env.optional("TRUST_PROXY") ?? [],
+  /** All nodes, the preferred one first. */
+  rpcUrls: (env: Reader) => env.nodes(),
+  /** The first, or only, node. */
+  rpcUrl: (env: Reader) => env.nodes()[0] ?? "",
+  /** Nodes that get no transactions: their places in the list, from 1. */
+  rpcReadOnly: (env: Reader) => env.readOnlyNodes(),
+  /** How many nodes must agree about a block before it is final. */
+  rpcAgreement: (env: Reader) => env.agreement(),
+  /** Whether the logs of a block must be proven by its receipts. */
+  verifyReceipts: (env: Reader) => env.read("VERIFY_RECEIPTS"),
+  /** First and largest sizes of log queries. They adapt to the provider. Only tests change them. */
+  logQueries: () => ({ blocks: 500, addresses: 500, topicsAbove: 2_000 }),
+  dataDir: (env: Reader) => env.read("DATA_DIR"),
+  deploymentsDir: (env: Reader) => env.read("DEPLOYMENTS_DIR"),
+  /** Hashes of contract code that is accepted besides that of the releases. */
+  allowedContractCode: (env: Reader) => env.optional("ALLOWED_CONTRACT_CODE") ?? [],
+  databaseUrl: (env: Reader) => env.read("DATABASE_URL", defaultDatabase(env.read("DATA_DIR"))),
+  databasePool: (env: Reader) => env.read("DATABASE_POOL"),
+  /** null: `pg_dump` and `pg_restore` are on PATH. */
+  pgBin: (env: Reader) => env.optional("PG_BIN"),
+  seedFile: (env: Reader) => env.read("SEED_FILE", join(env.read("DATA_DIR"), "seed.jwe")),
+  seedPassphrase: (env: Reader) => env.seedPassphrase(),
+  /** null: the extended public key of the wallets' root comes from the seed. */
+  xpub: (env: Reader) => env.optional("XPUB"),
+  /** Newest first; empty when none is set. */
+  secretKeys: (env: Reader) => env.optional("SECRET_KEYS") ?? [],
+  /** Numbers of the lanes to use, ascending. */
+  lanes: (env: Reader) => env.lanes(),
+  leaseSeconds: (env: Reader) => env.read("LEASE_SECONDS"),
+  /** Seconds before an unmined transaction is sent to the node again. Only tests change it. */
+  rebroadcastSeconds: () => 5,
+  replaceSeconds: (env: Reader) => env.read("REPLACE_SECONDS"),
+  maxFeeGwei: (env: Reader) => env.read("MAX_FEE_GWEI"),
+  /** null: the default depends on the chain (`api/context/chain-defaults.ts`). */
+  blockPollSeconds: (env: Reader) => env.optional("BLOCK_POLL_SECONDS"),
+  /** null: the default depends on the chain, too. */
+  confirmations: (env: Reader) => env.optional("CONFIRMATIONS"),
+  /** null: no limit. */
+  appGasPerDay: (env: Reader) => env.optional("APP_GAS_PER_DAY"),
+  appQuotas: (env: Reader) => env.read("APP_QUOTAS"),
+  allowedPrivateHosts: (env: Reader) => env.optional("ALLOWED_PRIVATE_HOSTS") ?? [],
+  mediaStore: (env: Reader) => env.mediaStore(env.optional("MEDIA_STORE")),
+  /** null: `ipfs://` media that is not stored here is refused. */
+  ipfsGateway: (env: Reader) => env.optional("IPFS_GATEWAY"),
+  /** null: nothing is pinned elsewhere. */
+  ipfsPinRpc: (env: Reader) => env.optional("IPFS_PIN_RPC"),
+  /** null: the service runs no IPFS node. All values are multiaddrs. */
+  ipfsNode: (env: Reader) => {
+    const listen = env.optional("IPFS_LISTEN");
+    /** Empty: the listen addresses. */
+    const announce = env.optional("IPFS_ANNOUNCE") ?? [];
+    /** Empty: the node waits for others to connect. */
+    const bootstrap = env.optional("IPFS_BOOTSTRAP") ?? PUBLIC_BOOTSTRAP;
+    return listen === null ? null : { listen, announce, bootstrap };
+  },
+  retain: (env: Reader): Retention => ({ days: env.read("RETAIN_DAYS"), failedDays: env.read("RETAIN_FAILED_DAYS") }),
+  collectMediaHours: (env: Reader) => env.read("COLLECT_MEDIA_HOURS"),
+  roles: (env: Reader) => env.read("ROLES"),
+  logLevel: (env: Reader) => env.read("LOG_LEVEL"),
+  limits: (env: Reader) => {
+    const limits: Limits = { ...DEFAULT_LIMITS };
+    for (const [variable, setting] of Object.entries(LIMITS))
+      if ("limit" in setting) limits[setting.limit] = env.read(variable as Variable) as number;
+    return limits;
+  },
+};
+
+export type Settings = { [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]> };
+
 /** @throws SettingsError */
-export function parseSettings(env: Environment) {
-  return parsePart(env, settingsOf);
+export function parseSettings(env: Environment): Settings {
+  return pickSettings(env, ...(Object.keys(SETTINGS) as (keyof Settings)[]));
 }
 
-/** What the service and its commands get. `null` means that a setting is not set and has no default. */
-export type Settings = ReturnType<typeof settingsOf>;
-
-function settingsOf(reader: Reader) {
-  const port = reader.read("PORT");
-  const dataDir = reader.read("DATA_DIR");
-  return {
-    port,
-    host: reader.read("HOST"),
-    /** null: nothing is measured. */
-    metricsPort: reader.optional("METRICS_PORT"),
-    metricsHost: reader.read("METRICS_HOST"),
-    traces: reader.traces(),
-    publicUrl: reader.publicUrl(port),
-    /** Block explorer of the chain. */
-    explorerUrl: reader.optional("EXPLORER_URL"),
-    ...reader.verification(),
-    /** Proxies whose `X-Forwarded-For` header is believed: addresses, networks, names of ranges. */
-    trustProxy: reader.optional("TRUST_PROXY") ?? [],
-    ...reader.nodes(),
-    dataDir,
-    deploymentsDir: reader.read("DEPLOYMENTS_DIR"),
-    /** Hashes of contract code that is accepted besides that of the releases. */
-    allowedContractCode: reader.optional("ALLOWED_CONTRACT_CODE") ?? [],
-    databaseUrl: reader.databaseUrl(dataDir),
-    databasePool: reader.read("DATABASE_POOL"),
-    /** null: `pg_dump` and `pg_restore` are on PATH. */
-    pgBin: reader.optional("PG_BIN"),
-    seedFile: reader.read("SEED_FILE", join(dataDir, "seed.jwe")),
-    seedPassphrase: reader.seedPassphrase(),
-    /** null: the extended public key of the wallets' root comes from the seed. */
-    xpub: reader.optional("XPUB"),
-    /** Newest first; empty when none is set. */
-    secretKeys: reader.optional("SECRET_KEYS") ?? [],
-    /** Numbers of the lanes to use, ascending. */
-    lanes: reader.lanes(),
-    leaseSeconds: reader.read("LEASE_SECONDS"),
-    /** Seconds before an unmined transaction is sent to the node again. Only tests change it. */
-    rebroadcastSeconds: 5,
-    replaceSeconds: reader.read("REPLACE_SECONDS"),
-    maxFeeGwei: reader.read("MAX_FEE_GWEI"),
-    /** null: the default depends on the chain (`api/context/chain-defaults.ts`). */
-    blockPollSeconds: reader.optional("BLOCK_POLL_SECONDS"),
-    /** null: the default depends on the chain, too. */
-    confirmations: reader.optional("CONFIRMATIONS"),
-    /** null: no limit. */
-    appGasPerDay: reader.optional("APP_GAS_PER_DAY"),
-    appQuotas: reader.read("APP_QUOTAS"),
-    allowedPrivateHosts: reader.optional("ALLOWED_PRIVATE_HOSTS") ?? [],
-    mediaStore: reader.mediaStore(reader.optional("MEDIA_STORE")),
-    /** null: `ipfs://` media that is not stored here is refused. */
-    ipfsGateway: reader.optional("IPFS_GATEWAY"),
-    /** null: nothing is pinned elsewhere. */
-    ipfsPinRpc: reader.optional("IPFS_PIN_RPC"),
-    ipfsNode: reader.ipfsNode(),
-    retain: reader.retention(),
-    collectMediaHours: reader.read("COLLECT_MEDIA_HOURS"),
-    roles: reader.read("ROLES"),
-    logLevel: reader.read("LOG_LEVEL"),
-    limits: reader.limits(),
-  };
-}
-
-/* Parts of the settings, for commands that need no others. Those others may be invalid. */
-
-function parsePart<T>(env: Environment, read: (reader: Reader) => T): T {
+/** For a command that needs no others: those may be invalid. @throws SettingsError */
+export function pickSettings<Name extends keyof Settings>(env: Environment, ...names: Name[]): Pick<Settings, Name> {
   const reader = new Reader(env);
-  const part = read(reader);
+  const picked = Object.fromEntries(names.map((name) => [name, SETTINGS[name](reader)]));
   reader.check();
-  return part;
-}
-
-/** The part that links to the console need. @throws SettingsError */
-export function parseLinkSettings(env: Environment) {
-  return parsePart(env, (reader) => ({ publicUrl: reader.publicUrl(reader.read("PORT")) }));
-}
-
-/** The part that a new app needs. @throws SettingsError */
-export function parseAppQuotas(env: Environment) {
-  return parsePart(env, (reader) => ({ appQuotas: reader.read("APP_QUOTAS") }));
-}
-
-/** The part that `prune` needs. @throws SettingsError */
-export function parsePruneSettings(env: Environment) {
-  return parsePart(env, (reader) => ({
-    databaseUrl: reader.databaseUrl(reader.read("DATA_DIR")),
-    retain: reader.retention(),
-  }));
-}
-
-/** The part that most commands need. @throws SettingsError */
-export function parseDatabaseSettings(env: Environment) {
-  return parsePart(env, (reader) => ({ databaseUrl: reader.databaseUrl(reader.read("DATA_DIR")) }));
-}
-
-/** The part that tells which lanes and which processes count. @throws SettingsError */
-export function parseSendingSettings(env: Environment) {
-  return parsePart(env, (reader) => ({ lanes: reader.lanes(), leaseSeconds: reader.read("LEASE_SECONDS") }));
-}
-
-/** For a command that needs the folder alone. @throws SettingsError */
-export function parseDataDir(env: Environment): string {
-  return parsePart(env, (reader) => reader.read("DATA_DIR"));
+  return picked as Pick<Settings, Name>;
 }
 
 /** A media store that a command names. @throws SettingsError */
 export function parseMediaStoreText(env: Environment, text: string): MediaStoreSetting {
-  return parsePart(env, (reader) => reader.mediaStore(text));
+  const reader = new Reader(env);
+  const store = reader.mediaStore(text);
+  reader.check();
+  return store;
 }
 
 export function defaultDatabase(dataDir: string): string {
@@ -164,7 +164,7 @@ export function defaultDatabase(dataDir: string): string {
 /** Reads variables and collects every problem, so that one error can list them all. */
 class Reader {
   readonly #env: Environment;
-  readonly #problems: string[] = [];
+  readonly #problems = new Set<string>();
 
   constructor(env: Environment) {
     this.#env = env;
@@ -179,86 +179,31 @@ class Reader {
     return text === null ? null : (this.#parse(variable, VARIABLES[variable].schema, text) as Value<V>);
   }
 
-  /** From `RPC_URLS`, or the one of `RPC_URL`, and how much they are believed. */
-  nodes() {
+  /** From `RPC_URLS`, or the one of `RPC_URL`. A value that is not valid is an empty text until `check`. */
+  nodes(): readonly string[] {
     const several = this.optional("RPC_URLS");
-    // A value that is not valid is an empty text until `check`.
-    const readOnly = [this.optional("RPC_READ_ONLY") ?? []].flat();
     if (several !== null && this.#text("RPC_URL") !== null)
-      this.#problems.push("RPC_URLS: set either this or RPC_URL, not both");
-    const rpcUrls: readonly string[] = [several ?? this.read("RPC_URL")].flat();
-    const [rpcUrl = ""] = rpcUrls;
-    if (readOnly.some((number) => number > rpcUrls.length))
-      this.#problems.push(`RPC_READ_ONLY: there are only ${plural(rpcUrls.length, "node")}`);
-    else if (rpcUrls.every((_, index) => readOnly.includes(index + 1)))
-      this.#problems.push("RPC_READ_ONLY: at least one node must get transactions");
-    const rpcAgreement = this.read("RPC_AGREEMENT");
-    if (rpcAgreement > rpcUrls.length)
-      this.#problems.push(
-        `RPC_AGREEMENT: ${plural(rpcAgreement, "node")} cannot agree, because RPC_URLS names only ${rpcUrls.length.toString()}`,
+      this.#problems.add("RPC_URLS: set either this or RPC_URL, not both");
+    return [several ?? this.read("RPC_URL")].flat();
+  }
+
+  readOnlyNodes(): readonly number[] {
+    const nodes = this.nodes();
+    const readOnly = [this.optional("RPC_READ_ONLY") ?? []].flat();
+    if (readOnly.some((number) => number > nodes.length))
+      this.#problems.add(`RPC_READ_ONLY: there are only ${plural(nodes.length, "node")}`);
+    else if (nodes.every((_, index) => readOnly.includes(index + 1)))
+      this.#problems.add("RPC_READ_ONLY: at least one node must get transactions");
+    return readOnly;
+  }
+
+  agreement(): number {
+    const [nodes, agreement] = [this.nodes(), this.read("RPC_AGREEMENT")];
+    if (agreement > nodes.length)
+      this.#problems.add(
+        `RPC_AGREEMENT: ${plural(agreement, "node")} cannot agree, because RPC_URLS names only ${nodes.length.toString()}`,
       );
-    return {
-      /** The first, or only, node. */
-      rpcUrl,
-      /** All nodes, the preferred one first. */
-      rpcUrls,
-      /** Nodes that get no transactions: their places in the list, from 1. */
-      rpcReadOnly: readOnly,
-      /** How many nodes must agree about a block before it is final. */
-      rpcAgreement,
-      /** Whether the logs of a block must be proven by its receipts. */
-      verifyReceipts: this.read("VERIFY_RECEIPTS"),
-      /** First and largest sizes of log queries. They adapt to the provider. Only tests change them. */
-      logQueries: { blocks: 500, addresses: 500, topicsAbove: 2_000 },
-    };
-  }
-
-  verification() {
-    return {
-      verification: {
-        sourcifyUrl: this.read("SOURCIFY_URL"),
-        etherscanUrl: this.read("ETHERSCAN_URL"),
-        /** null: Etherscan is not asked. */
-        etherscanKey: this.optional("ETHERSCAN_API_KEY"),
-      },
-    };
-  }
-
-  publicUrl(port: number): string {
-    return this.read("PUBLIC_URL", `http://localhost:${port.toString()}`);
-  }
-
-  databaseUrl(dataDir: string): string {
-    return this.read("DATABASE_URL", defaultDatabase(dataDir));
-  }
-
-  /** Where traces are sent; null: nothing is traced. */
-  traces() {
-    const endpoint = this.optional("OTEL_EXPORTER_OTLP_ENDPOINT");
-    const headers = this.optional("OTEL_EXPORTER_OTLP_HEADERS") ?? {};
-    const serviceName = this.read("OTEL_SERVICE_NAME");
-    return endpoint === null ? null : { endpoint, headers, serviceName };
-  }
-
-  /** null: the service runs no IPFS node. All values are multiaddrs. */
-  ipfsNode() {
-    const listen = this.optional("IPFS_LISTEN");
-    /** Empty: the listen addresses. */
-    const announce = this.optional("IPFS_ANNOUNCE") ?? [];
-    /** Empty: the node waits for others to connect. */
-    const bootstrap = this.optional("IPFS_BOOTSTRAP") ?? PUBLIC_BOOTSTRAP;
-    return listen === null ? null : { listen, announce, bootstrap };
-  }
-
-  retention(): Retention {
-    return { days: this.read("RETAIN_DAYS"), failedDays: this.read("RETAIN_FAILED_DAYS") };
-  }
-
-  limits(): Limits {
-    const limits: Limits = { ...DEFAULT_LIMITS };
-    for (const [variable, setting] of Object.entries(LIMITS))
-      if ("limit" in setting) limits[setting.limit] = this.read(variable as Variable) as number;
-    return limits;
+    return agreement;
   }
 
   /** @param text null: the default, which depends on the database. */
@@ -273,7 +218,7 @@ class Reader {
     const fallback = this.#text("DATABASE_URL")?.startsWith("postgres") === true ? "database" : "files";
     const setting = parseMediaStore(text ?? fallback, environment);
     if (typeof setting !== "string") return setting;
-    this.#problems.push(`MEDIA_STORE: ${setting}`);
+    this.#problems.add(`MEDIA_STORE: ${setting}`);
     return { kind: "files" };
   }
 
@@ -283,7 +228,7 @@ class Reader {
     if (file === null) return given;
     const text = given === null ? readSecret(file) : { problem: "set either this or SEED_PASSPHRASE, not both" };
     if (typeof text === "string") return text;
-    this.#problems.push(`SEED_PASSPHRASE_FILE: ${text.problem}`);
+    this.#problems.add(`SEED_PASSPHRASE_FILE: ${text.problem}`);
     return null;
   }
 
@@ -292,7 +237,7 @@ class Reader {
     const lanes = lanesInUse(count, retired);
     if (lanes.length < count) {
       const most = (MOST_LANES - retired.length).toString();
-      this.#problems.push(
+      this.#problems.add(
         `LANES: must be at most ${most}, because RETIRED_LANES names ${plural(retired.length, "lane")}`,
       );
     }
@@ -313,7 +258,7 @@ class Reader {
   #parse(variable: string, schema: z.ZodType, text: string): unknown {
     const result = schema.safeParse(text);
     if (result.success) return result.data;
-    for (const issue of result.error.issues) this.#problems.push(`${variable}: ${wordsOf(issue)}`);
+    for (const issue of result.error.issues) this.#problems.add(`${variable}: ${wordsOf(issue)}`);
     // Never used: `check` throws before the settings are returned.
     return "";
   }

@@ -13,15 +13,15 @@ import { createConsoleLink, LINK_MINUTES } from "../../commands/console-session.
 import { becomeEnvironment } from "../../config/environment.ts";
 import { type KnownNetwork, networkOf, NETWORKS, rpcVariable } from "../../config/networks.ts";
 import { startFile } from "../../config/settings-file.ts";
-import { type Environment, parseDataDir, parseSettings, type Settings } from "../../config/settings.ts";
+import { type Environment, parseSettings, pickSettings, type Settings } from "../../config/settings.ts";
 import { COMMAND_WAIT, firstNode } from "../../context/chain-link.ts";
 import { loadThread } from "../../context/loading-thread.ts";
 import { run } from "../../context/run.ts";
 import { type CollectionStorage, DEFAULT_STORAGE, STORAGES } from "../../domain/command.ts";
-import { createKeyring, deployerKeyOf } from "../../keys/keyring.ts";
+import { deployerKeyOf } from "../../keys/keyring.ts";
 import { deployContracts } from "../../operate/deploy/deploy-contracts.ts";
 import { fundLanes } from "../../operate/deploy/fund.ts";
-import { type Plan, readAddress } from "../../operate/deploy/plan.ts";
+import { type Plan, readPlan } from "../../operate/deploy/plan.ts";
 import { administer, countCalls } from "../../operate/deploy/relay.ts";
 import { explainingChain } from "../../operate/deploy/transactions.ts";
 import { keptToken } from "../../operate/kept-token.ts";
@@ -152,7 +152,7 @@ interface Ready {
 
 /** Asks and checks first; then makes the keys, the settings, the contracts and a token. Each step continues an earlier run. */
 async function askAndMake(options: Options, terminal: Terminal): Promise<Ready> {
-  const dataDir = parseDataDir(terminal.env);
+  const { dataDir } = pickSettings(terminal.env, "dataDir");
   // Such a folder has other keys, another database and other settings.
   if (existsSync(startFile(dataDir)))
     throw new OperatorError(
@@ -170,7 +170,7 @@ async function askAndMake(options: Options, terminal: Terminal): Promise<Ready> 
     const sealed = await withPassphrase(chosen, terminal);
     const { env, settings } = await keepSettings(file, sealed, chain, terminal);
     const phrase = await seedPhrase(env, terminal, options.withoutWords === true);
-    await deployAll(options, { chain, phrase, env, settings }, terminal);
+    await deployAll(options, chain, phrase, env, terminal);
     const app = { dataDir: settings.dataDir, app: options.app, name: "init", quotas: settings.appQuotas };
     const token = await withNewDatabase({ ...terminal, env }, (database) => keptToken(database, app));
     terminal.write(`app         ${options.app}\n`);
@@ -344,27 +344,16 @@ async function keepSettings(
 }
 
 /** Everything on the chain: coins, contracts, operators. */
-async function deployAll(
-  options: Options,
-  { chain, phrase, env, settings }: { chain: ChosenChain; phrase: string; env: Environment; settings: Settings },
-  terminal: Terminal,
-): Promise<void> {
+async function deployAll(options: Options, chain: ChosenChain, phrase: string, env: Environment, terminal: Terminal) {
   const place = options.deployerKeyFile === undefined ? {} : { keyFile: options.deployerKeyFile };
   const key = givenDeployerKey(env, place) ?? deployerKeyOf(phrase);
-  const deployer = new Wallet(key);
-  const keyring = createKeyring(phrase);
-  const plan: Plan = {
-    chainId: chain.chainId,
-    owner: options.owner === undefined ? deployer.address : readAddress(options.owner, "--owner"),
-    operators: settings.lanes.map((lane) => keyring.lane(lane).address),
-    hostedBase: `${settings.publicUrl}/metadata/`,
-    storage: options.storage ?? null,
-    dryRun: false,
-    folder: settings.deploymentsDir,
-  };
   const provider = new RpcProvider(chain.client, chain.chainId);
   try {
-    await explainingChain(() => deployPlan(plan, deployer.connect(provider), provider, options.wait, terminal));
+    const deployer = new Wallet(key, provider);
+    await explainingChain(async () => {
+      const plan = await readPlan(env, { ...options, dryRun: false }, provider, deployer.address);
+      await deployPlan(plan, deployer, provider, options.wait, terminal);
+    });
   } finally {
     provider.destroy();
   }

@@ -3,10 +3,8 @@ import { getCreateAddress, type Provider, type Signer, VoidSigner } from "ethers
 import { findCreate2Deployer, type Placed, type Step } from "../../chain/deployment.ts";
 import type { Deployment } from "../../chain/contracts.ts";
 import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
-import type { CollectionStorage } from "../../domain/command.ts";
 import { OperatorError } from "../operator-error.ts";
-import { announceChain } from "./chain-features.ts";
-import { announceCost } from "./cost.ts";
+import { announceChain, announceCost } from "./announce.ts";
 import {
   chosenStorage,
   type Journal,
@@ -63,6 +61,7 @@ export async function deployContracts(
   const placed: Placed = { ...journal.placed };
   for (const planned of stepsOf(journal, create2Deployer, placed)) {
     const { step, address, to, data } = planned;
+    // Each step has an address when the last one is done.
     if (unsigned === null) placed[step] = await place(plan, journal, deployer, planned, say);
     else if (to !== null && address !== undefined && !(await hasCode(provider, address))) {
       say(`  ${step} will be at ${address}`);
@@ -74,23 +73,25 @@ export async function deployContracts(
     await writeJournal(plan, journal);
     return null;
   }
-  const relay = required(placed.relay);
-  const factory = {
-    storage: journal.storage,
-    signedBurns: true,
-    address: required(placed.factory),
-    erc721Implementation: required(placed.erc721Implementation),
-    erc1155Implementation: required(placed.erc1155Implementation),
-  };
+  const { relay, factory: address, delegate, ...implementations } = placed as Required<Placed>;
+  const factory = { storage: journal.storage, signedBurns: true, address, ...implementations };
   const deployment: Deployment = {
     relay,
     factories: [factory, ...(known?.factories ?? [])],
-    delegate: required(placed.delegate),
+    delegate,
     deployedAt: known?.deployedAt ?? (await firstBlock(provider, journal.startBlock, relay, say)),
   };
+  return write(plan, deployment, known !== null, say);
+}
+
+async function write(plan: Plan, deployment: Deployment, isRunning: boolean, say: Say): Promise<Deployment> {
   await writeDeploymentFile(plan, deployment);
   say(`Wrote ${fileOf(plan)}`);
-  if (known !== null) say(restartFor(journal.storage));
+  const [{ storage }] = deployment.factories;
+  if (isRunning)
+    say(
+      `New ERC721 collections have ${storage} storage after a restart of the service with this file. Those that exist stay as they are.`,
+    );
   return deployment;
 }
 
@@ -136,15 +137,7 @@ async function useDeployed(plan: Plan, known: Deployment | null, say: Say): Prom
   const wanted = factories.find((factory) => factory.storage === storage && factory.signedBurns);
   if (wanted === undefined) throw new Error(`there is no factory for ${storage} storage`);
   const deployment: Deployment = { ...others, factories: [wanted, ...factories.filter((one) => one !== wanted)] };
-  if (wanted === factories[0]) return deployment;
-  await writeDeploymentFile(plan, deployment);
-  say(`Wrote ${fileOf(plan)}`);
-  say(restartFor(storage));
-  return deployment;
-}
-
-function restartFor(storage: CollectionStorage): string {
-  return `New ERC721 collections have ${storage} storage after a restart of the service with this file. Those that exist stay as they are.`;
+  return wanted === factories[0] ? deployment : write(plan, deployment, true, say);
 }
 
 function fileOf({ folder, chainId }: Plan): string {
@@ -222,11 +215,6 @@ async function firstBlock(provider: Provider, startBlock: number, relay: string,
     );
     return 0;
   }
-}
-
-function required(address: string | undefined): string {
-  if (address === undefined) throw new Error("A deployment step returned no address.");
-  return address;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Signer } from "ethers";
 
 import { findCreate2Deployer } from "../../chain/deployment.ts";
-import { costOfSteps, gasPrice } from "./cost.ts";
+import { costOfSteps, gasPrice } from "./announce.ts";
 import { planWork, readDeploymentFile } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import { countCalls } from "./relay.ts";

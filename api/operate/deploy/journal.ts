@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -36,10 +37,8 @@ export type Journal = z.infer<typeof journal>;
 
 type Place = Pick<Plan, "folder" | "chainId">;
 
-export async function readDeploymentFile({ folder, chainId }: Place): Promise<Deployment | null> {
-  const text = await readIfThere(deploymentFile(folder, chainId));
-  if (text === null) return null;
-  return parse(deploymentFile(folder, chainId), text, deployment);
+export function readDeploymentFile({ folder, chainId }: Place): Promise<Deployment | null> {
+  return readJson(deploymentFile(folder, chainId), deployment);
 }
 
 export async function writeDeploymentFile(place: Place, content: Deployment): Promise<void> {
@@ -47,13 +46,8 @@ export async function writeDeploymentFile(place: Place, content: Deployment): Pr
   await rm(journalFile(place), { force: true });
 }
 
-async function readJournal(place: Place): Promise<Journal | null> {
-  const text = await readIfThere(journalFile(place));
-  return text === null ? null : parse(journalFile(place), text, journal);
-}
-
-export async function writeJournal(place: Place, content: Journal): Promise<void> {
-  await writeJson(journalFile(place), content);
+export function writeJournal(place: Place, content: Journal): Promise<void> {
+  return writeJson(journalFile(place), content);
 }
 
 /**
@@ -63,7 +57,7 @@ export async function writeJournal(place: Place, content: Journal): Promise<void
  * @throws OperatorError when an unfinished deployment is for another plan.
  */
 export async function planWork(plan: Plan, known: Deployment | null, startBlock: number): Promise<Journal | null> {
-  const begun = await readJournal(plan);
+  const begun = await readJson(journalFile(plan), journal);
   // The factory of 0.2.0 makes collections without `burnWithAuthorization`, so it makes no new ones.
   const isThere = (storage: string) =>
     known?.factories.some((factory) => factory.storage === storage && factory.signedBurns) ?? false;
@@ -133,19 +127,12 @@ function journalFile({ folder, chainId }: Place): string {
   return deploymentFile(folder, chainId).replace(/\.json$/, ".partial.json");
 }
 
-function parse<T>(file: string, text: string, schema: z.ZodType<T>): T {
-  const parsed = schema.safeParse(parseJson(text));
+/** @returns null when there is no such file. */
+async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T | null> {
+  if (!existsSync(file)) return null;
+  const parsed = schema.safeParse(parseJson(await readFile(file, "utf8")));
   if (parsed.success) return parsed.data;
   throw new OperatorError(`${file} is not a deployment file: ${z.prettifyError(parsed.error)}`);
-}
-
-async function readIfThere(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
 }
 
 async function writeJson(file: string, content: unknown): Promise<void> {

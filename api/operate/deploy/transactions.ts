@@ -4,13 +4,12 @@ import { isError, type Provider, type Signer, type TransactionReceipt } from "et
 
 import { replaceFile } from "../../shared/write-new-file.ts";
 import { OperatorError } from "../operator-error.ts";
-import type { RawRpc } from "./chain-features.ts";
 
 /** Prints one line. */
 export type Say = (line: string) => void;
 
-/** What ethers offers, and plain JSON-RPC calls. */
-export type DeployProvider = Provider & RawRpc;
+/** What ethers offers, and plain JSON-RPC calls, which throw if the node refuses them. */
+export type DeployProvider = Provider & { send(method: string, params: unknown[]): Promise<unknown> };
 
 /** How long to wait for a transaction to be mined, in milliseconds. */
 const MINED_WITHIN = 600_000;

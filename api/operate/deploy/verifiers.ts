@@ -27,16 +27,9 @@ export interface Clone {
   implementation: string;
 }
 
-/** What a verifier says of a contract. */
-export interface Verification {
-  verified: boolean;
-  words: string;
-}
-
-/** What a verifier says of a clone. */
-interface CloneVerification {
-  verified: Verified;
-  /** Why it is not verified. */
+/** What a verifier says of a contract, or of a clone, and why. */
+export interface Verification<Answer = boolean> {
+  verified: Answer;
   words: string;
 }
 
@@ -46,24 +39,22 @@ export interface Verifier {
   /** Publishes the sources of a contract. @throws VerifierFailed */
   verify(source: DeployedSource): Promise<Verification>;
   /** Asks whether it knows a clone by itself or as a proxy, or has the sources of what the clone runs. @throws VerifierFailed */
-  verifyClone(clone: Clone): Promise<CloneVerification>;
+  verifyClone(clone: Clone): Promise<Verification<Verified>>;
 }
 
 /** Limits of the exchange with a verifier. Times are in milliseconds. */
-interface Patience {
+export const PATIENCE = {
   /** Timeout of one whole HTTP exchange. */
-  timeout: number;
+  timeout: 60_000,
   /** Tries of one exchange. */
-  tries: number;
+  tries: 5,
   /** Wait before the second try. Each further wait is twice as long. */
-  firstWait: number;
-  /** Pause between two polls whether the verifier has finished. */
-  poll: number;
-  /** Most polls. */
-  polls: number;
-}
-
-export const PATIENCE: Patience = { timeout: 60_000, tries: 5, firstWait: 2_000, poll: 3_000, polls: 200 };
+  firstWait: 2_000,
+  /** Pause between two polls whether the verifier has finished, and most polls. */
+  poll: 3_000,
+  polls: 200,
+};
+type Patience = typeof PATIENCE;
 /** Most bytes of an answer. */
 const MOST_BYTES = 1_048_576;
 /** Most characters of a verifier's own words that are shown. */
@@ -231,15 +222,15 @@ async function ask(title: string, url: string, request: Request, patience: Patie
 }
 
 type Request = Pick<Parameters<typeof callJson>[1], "method" | "headers" | "body">;
-type Exchange = { json: unknown } | { fault: string; passing: boolean };
 
-async function exchange(url: string, request: Request, timeout: number): Promise<Exchange> {
+async function exchange(
+  url: string,
+  request: Request,
+  timeout: number,
+): Promise<{ json: unknown } | { fault: string; passing: boolean }> {
   try {
-    const { status, json } = await callJson(url, {
-      ...request,
-      maxBytes: MOST_BYTES,
-      signal: AbortSignal.timeout(timeout),
-    });
+    const limits = { maxBytes: MOST_BYTES, signal: AbortSignal.timeout(timeout) };
+    const { status, json } = await callJson(url, { ...request, ...limits });
     if (status === 429 || status >= 500) return { fault: `answers with status ${status.toString()}`, passing: true };
     if (json !== undefined) return { json };
     return { fault: `answers with status ${status.toString()}, and not as documented`, passing: false };

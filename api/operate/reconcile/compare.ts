@@ -8,10 +8,10 @@ import {
   compareTokens,
   type Difference,
   foreignHoldings,
-  setForeignHolding,
+  setHolding,
 } from "../../store/reconcile/compare.ts";
 import { readIndexedContracts } from "../../store/ledger/indexed-contracts.ts";
-import type { ReconcileDeps, RunLease } from "./run.ts";
+import type { ReconcileDeps, Run } from "./run.ts";
 import { Replay } from "./replay.ts";
 
 /** Holdings of foreign contracts in one page. */
@@ -32,7 +32,7 @@ export interface Comparison {
 /** Reads the whole chain again, compares it with the database and, with `repair`, repairs the differences. */
 export async function compareWithChain(
   deps: ReconcileDeps,
-  run: RunLease,
+  run: Run,
   repair: boolean,
 ): Promise<Comparison & { from: number }> {
   return Replay.run(deps, run, async (replay) => {
@@ -44,9 +44,7 @@ export async function compareWithChain(
     // Read up to the checkpoint first, so that the comparisons below start at the same block as the database.
     await replay.compare(() => Promise.resolve());
     const addresses = [...(await readIndexedContracts(deps.database.read)).collections.keys()];
-    for (let start = 0; start < addresses.length; start += OWNERS) {
-      await compareCollections(deps, replay, addresses.slice(start, start + OWNERS), { repair, add });
-    }
+    while (addresses.length > 0) add(await compareCollections(deps, replay, addresses, repair));
     add(await replay.compare((trx) => compareHistory(trx, replay.chain, repair)));
     add(await compareForeign(deps, replay, repair));
     // Totals count the rows, so comparing them makes sense only when the rows are right.
@@ -55,43 +53,40 @@ export async function compareWithChain(
   });
 }
 
-/** Each collection has a transaction of its own, so that the running service never waits long. */
+/**
+ * Compares the first collections, until the indexer advances: their owners were read at one block. Each has a transaction of its
+ * own, so that the running service never waits long. @param left those that are done are removed.
+ */
 async function compareCollections(
   deps: ReconcileDeps,
   replay: Replay,
-  addresses: readonly string[],
-  { repair, add }: { repair: boolean; add: (differences: Difference[]) => void },
-): Promise<void> {
-  let left = addresses;
-  while (left.length > 0) {
-    const { block } = replay;
-    const owners = await readCollectionOwners(deps.client, left, block);
-    const begun = left;
-    for (const [index, address] of begun.entries()) {
-      const found = await replay.compare(async (trx, now) => {
-        // The indexer advanced meanwhile: the owners are read again at the new block.
-        if (now !== block) return null;
-        return [
-          ...(await compareCollection(trx, replay.chain, address, owners[index] ?? null, repair)),
-          ...(await compareTokens(trx, replay.chain, address, repair)),
-          ...(await compareHoldings(trx, replay.chain, address, repair)),
-        ];
-      });
-      if (found === null) break;
-      add(found);
-      left = begun.slice(index + 1);
-    }
+  left: string[],
+  repair: boolean,
+): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  const { block, chain } = replay;
+  for (const owner of await readCollectionOwners(deps.client, left.slice(0, OWNERS), block)) {
+    const [address = ""] = left;
+    const found = await replay.compare(async (trx, now) => {
+      if (now !== block) return null;
+      return [
+        ...(await compareCollection(trx, chain, address, owner, repair)),
+        ...(await compareTokens(trx, chain, address, repair)),
+        ...(await compareHoldings(trx, chain, address, repair)),
+      ];
+    });
+    if (found === null) break;
+    differences.push(...found);
+    left.shift();
   }
+  return differences;
 }
 
 async function compareForeign(deps: ReconcileDeps, replay: Replay, repair: boolean): Promise<Difference[]> {
   const differences: Difference[] = [];
-  let after = 0;
-  for (;;) {
+  for (let after = 0; ;) {
     const page = await foreignHoldings(deps.database.read, after, PAGE);
-    const last = page.at(-1);
-    if (last === undefined) return differences;
-    after = last.seq;
+    if (page.length === 0) return differences;
     const { block } = replay;
     const held = await readHoldings(deps.client, page, { gas: deps.foreignCallGas, block });
     const wrong = page.flatMap((holding, index) => {
@@ -100,22 +95,22 @@ async function compareForeign(deps: ReconcileDeps, replay: Replay, repair: boole
         ? []
         : [{ holding, real: real ?? 0n }];
     });
-    if (wrong.length === 0) continue;
-    const asked = await replay.compare(async (trx, now) => {
-      if (now !== block) return false;
-      for (const { holding, real } of wrong) if (repair) await setForeignHolding(trx, holding, real, block);
-      return true;
-    });
-    // The indexer advanced meanwhile: compare the same page again at the new block.
-    if (!asked) after = (page[0]?.seq ?? 1) - 1;
-    else {
-      differences.push(
-        ...wrong.map(({ holding, real }) => ({
-          what: `copies of token ${holding.tokenId} of the foreign contract ${holding.contract} held by ${holding.owner}`,
-          stored: holding.quantity,
-          chain: real.toString(),
-        })),
-      );
-    }
+    const isSame =
+      wrong.length === 0 ||
+      (await replay.compare(async (trx, now) => {
+        if (now !== block) return false;
+        for (const { holding, real } of wrong) if (repair) await setHolding(trx, holding, real, block);
+        return true;
+      }));
+    // The indexer advanced meanwhile: the same page is compared again at the new block.
+    if (!isSame) continue;
+    after = page.at(-1)?.seq ?? after;
+    differences.push(
+      ...wrong.map(({ holding, real }) => ({
+        what: `copies of token ${holding.tokenId} of the foreign contract ${holding.contract} held by ${holding.owner}`,
+        stored: holding.quantity,
+        chain: real.toString(),
+      })),
+    );
   }
 }

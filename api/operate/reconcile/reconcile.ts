@@ -4,9 +4,8 @@ import { createSignals } from "../../shared/signal.ts";
 import { forgetUnknown } from "../../store/ledger/rollback.ts";
 import { giveCollections, recoveredCollections } from "../../store/reconcile/recovered-app.ts";
 import { compareWithChain, type Comparison } from "./compare.ts";
-import { type ReconcileDeps, RunLease } from "./run.ts";
-import { findLost } from "./find-lost.ts";
-import { isNothing, recover, type RecoverOptions, type Recovery } from "./recover.ts";
+import { holdRun, type ReconcileDeps } from "./run.ts";
+import { findLost, isNothing, recover, type RecoverOptions, type Recovery } from "./recover.ts";
 
 interface ReconcileOptions extends RecoverOptions {
   /** Id of the app that gets the collections whose app is unknown. Null: they stay without an app. */
@@ -34,7 +33,7 @@ export interface Reconciliation {
  * interrupted, in whatever way, goes on where it was.
  */
 export async function reconcile(deps: ReconcileDeps, options: ReconcileOptions): Promise<Reconciliation> {
-  return RunLease.hold(deps, options.fromStart, async (run) => {
+  return holdRun(deps, options.fromStart, async (run) => {
     const lost = await findLost(deps, run);
     const recovery = isNothing(lost) ? null : await recover(deps, run, lost, options);
     if (!options.dryRun) {

@@ -5,58 +5,51 @@ import { RangeTooLarge } from "../../chain/query-logs.ts";
 import { attributeRange } from "../../indexer/attribute-range.ts";
 import { readRange } from "../../indexer/read-range.ts";
 import { makeFolder } from "../../shared/folder.ts";
-import { readMeta } from "../../store/db/meta.ts";
+import { checkpointOf } from "../../store/db/meta.ts";
 import { lockLedger, type Trx } from "../../store/db/sql.ts";
 import { storedBlock } from "../../store/ledger/blocks.ts";
 import { removeHidden } from "../../store/ledger/hidden-history.ts";
 import { readEverIndexedContracts } from "../../store/ledger/indexed-contracts.ts";
-import { openScratch, removeScratch, type Scratch } from "../../store/reconcile/scratch.ts";
+import { removeScratch, Scratch } from "../../store/reconcile/scratch.ts";
 import { OperatorError } from "../operator-error.ts";
-import type { ReconcileDeps, RunLease } from "./run.ts";
+import type { ReconcileDeps, Run } from "./run.ts";
 
 /** Retries while a running indexer advances, before this gives up. */
 const MAX_ATTEMPTS = 100;
 const REORG = "There was a reorg of blocks that were read. Run this again; it reads all blocks again.";
 
+type Last = Awaited<ReturnType<Scratch["last"]>>;
+
 /** The chain, read again from the first block into a temporary database, up to the checkpoint of the real one. */
 export class Replay {
   readonly #deps: ReconcileDeps;
-  readonly #run: RunLease;
+  readonly #run: Run;
   readonly #scratch: Scratch;
+  #last: Last;
   /** The first block that this process reads. */
   readonly from: number;
-  #block: number;
-  #hash: string | null;
 
-  private constructor(
-    deps: ReconcileDeps,
-    run: RunLease,
-    scratch: Scratch,
-    last: { number: number; hash: string | null },
-  ) {
+  private constructor(deps: ReconcileDeps, run: Run, scratch: Scratch, last: Last) {
     this.#deps = deps;
     this.#run = run;
     this.#scratch = scratch;
+    this.#last = last;
     this.from = last.number + 1;
-    this.#block = last.number;
-    this.#hash = last.hash;
   }
 
   /** What was read is kept in a file until `work` is done. After a crash, the next process with the same run goes on. */
-  static async run<T>(deps: ReconcileDeps, run: RunLease, work: (replay: Replay) => Promise<T>): Promise<T> {
+  static async run<T>(deps: ReconcileDeps, run: Run, work: (replay: Replay) => Promise<T>): Promise<T> {
     makeFolder(deps.folder);
     const file = join(deps.folder, "chain.sqlite");
-    const open = () => openScratch(file, run.id, deps.contracts.deployedAt - 1);
+    const open = () => Scratch.open(file, run.id, deps.contracts.deployedAt - 1);
     let scratch = await open();
     try {
-      let last = await scratch.last();
-      if (!(await isCurrent(deps, last))) {
+      if (!(await isCurrent(deps, await scratch.last()))) {
         await scratch.close();
         removeScratch(file);
         scratch = await open();
-        last = await scratch.last();
       }
-      const result = await work(new Replay(deps, run, scratch, last));
+      const result = await work(new Replay(deps, run, scratch, await scratch.last()));
       await scratch.close();
       removeScratch(file);
       return result;
@@ -66,7 +59,7 @@ export class Replay {
   }
 
   get block(): number {
-    return this.#block;
+    return this.#last.number;
   }
 
   get chain(): Scratch["db"] {
@@ -79,18 +72,19 @@ export class Replay {
    */
   async compare<T>(work: (trx: Trx, block: number) => Promise<T>): Promise<T> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const { number, hash } = this.#last;
       const result = await this.#run.write(async (trx) => {
         await lockLedger(trx);
-        const checkpoint = Number(await readMeta(trx, "checkpoint"));
-        if (checkpoint !== this.#block) return { checkpoint };
+        const checkpoint = await checkpointOf(trx);
+        if (checkpoint !== number) return { checkpoint };
         const stored = await storedBlock(trx, checkpoint);
-        if (stored !== undefined && this.#hash !== null && stored.hash !== this.#hash) return { checkpoint: -1 };
+        if (stored !== undefined && hash !== null && stored.hash !== hash) return { checkpoint: -1 };
         // The indexer that is storing their block begins it again.
         await removeHidden(trx);
         return { done: await work(trx, checkpoint) };
       });
       if ("done" in result) return result.done;
-      if (result.checkpoint < this.#block) throw new OperatorError(REORG);
+      if (result.checkpoint < number) throw new OperatorError(REORG);
       await this.#extend(result.checkpoint);
     }
     throw new OperatorError(
@@ -103,7 +97,7 @@ export class Replay {
     await this.#scratch.copyCollections(database.read);
     const indexed = await readEverIndexedContracts(database.read);
     const head = await client.headNumber();
-    await inRanges(client, this.#block + 1, upTo, async (from, to) => {
+    await inRanges(client, this.block + 1, upTo, async (from, to) => {
       // The header of the last block tells the next process whether the chain is still the same.
       const read = await readRange(client, contracts, { from, to, head, remember: to, indexed, first: null });
       // Costs, reasons of failures and holdings of foreign contracts are not compared here, and the search for lost transactions
@@ -111,16 +105,15 @@ export class Replay {
       const range = await attributeRange(this.#deps, read, { confirmed: 0, failuresUpTo: 0 });
       const stored = await this.#scratch.apply({ ...range, batches: [], cancelled: [], foreignHoldings: [] });
       if (!stored) throw new OperatorError(REORG);
-      this.#block = to;
-      this.#hash = read.headers.get(to)?.hash ?? null;
+      this.#last = { number: to, hash: read.headers.get(to)?.hash ?? null };
     });
   }
 }
 
 /** Whether the last block that an interrupted run has read is on the chain, and not above the checkpoint. */
-async function isCurrent(deps: ReconcileDeps, last: { number: number; hash: string | null }): Promise<boolean> {
+async function isCurrent(deps: ReconcileDeps, last: Last): Promise<boolean> {
   if (last.number < deps.contracts.deployedAt) return true;
-  if (last.number > Number(await readMeta(deps.database.read, "checkpoint"))) return false;
+  if (last.number > (await checkpointOf(deps.database.read))) return false;
   const [block = null] = await deps.client.blocks([last.number]);
   return block !== null && block.hash === last.hash;
 }

@@ -12,99 +12,6 @@ import type { Trx } from "../../store/db/sql.ts";
 import { WorkLease } from "../../store/db/work-lease.ts";
 import { OperatorError } from "../operator-error.ts";
 
-/** Seconds after which another process may go on with the run of a process that died on another machine. */
-const LEASE = 60;
-const NEVER = new AbortController().signal;
-
-/** Of a run that has not ended. 0.3.0 kept those that have, without a holder. */
-const unfinished = z.object({ id: z.string(), searchedTo: z.number(), holder: z.string().nullish() });
-
-/** This process's lease of a run. Two processes never work on the same run, and an interrupted run goes on where it was. */
-export class RunLease {
-  readonly #database: Database;
-  #id: string;
-  #searchedTo: number;
-
-  private constructor(database: Database, { id, searchedTo }: { id: string; searchedTo: number }) {
-    this.#database = database;
-    this.#id = id;
-    this.#searchedTo = searchedTo;
-  }
-
-  /** @param anew gives up what an interrupted run has read. @throws OperatorError when another process runs `reconcile`. */
-  static async hold<T>(deps: ReconcileDeps, anew: boolean, work: (run: RunLease) => Promise<T>): Promise<T> {
-    const lease = new WorkLease("reconcile", { ...deps, times: leaseTimes(LEASE) });
-    const seen = { begun: false };
-    const ended = await lease.step(NEVER, async () => {
-      seen.begun = true;
-      const { fenced } = lease;
-      try {
-        const run = await RunLease.#begin(fenced, anew);
-        const result = await work(run);
-        await fenced.write((trx) => deleteMeta(trx, "reconcile"));
-        return { result };
-      } catch (error) {
-        // A process that was paused and replaced may see another error first: its call of the node took too long.
-        await fenced
-          .write(() => Promise.resolve())
-          .catch((later: unknown) => {
-            if (later instanceof LeaseLost) throw later;
-          });
-        throw error;
-      }
-    });
-    await lease.release();
-    if (ended !== null) return ended.result;
-    throw new OperatorError(
-      seen.begun
-        ? "Another process has taken over this run of reconcile. Wait until it ends."
-        : "Another process runs reconcile with this database. Wait until it ends. If it was killed on another machine, run this again in a minute.",
-    );
-  }
-
-  /** Goes on with the unfinished run, or begins one. */
-  static async #begin(database: Database, anew: boolean): Promise<RunLease> {
-    const text = await readMeta(database.read, "reconcile");
-    const before = text === null || anew ? null : unfinished.parse(JSON.parse(text));
-    const run = new RunLease(
-      database,
-      before === null || before.holder === null ? { id: randomUUID(), searchedTo: -1 } : before,
-    );
-    await run.write((trx) => run.#store(trx));
-    return run;
-  }
-
-  get id(): string {
-    return this.#id;
-  }
-
-  /** Last block in which all transactions of the service's lanes are known to the database; -1: none. */
-  get searchedTo(): number {
-    return this.#searchedTo;
-  }
-
-  /** Notes up to which block the search for unknown transactions has found none. */
-  async searched(block: number): Promise<void> {
-    this.#searchedTo = Math.max(this.#searchedTo, block);
-    await this.write((trx) => this.#store(trx));
-  }
-
-  /** What was read belongs to a state of the database that is gone. The next `id` is another one. */
-  async restart(trx: Trx): Promise<void> {
-    this.#id = randomUUID();
-    await this.#store(trx);
-  }
-
-  /** A write of this run. @throws LeaseLost when another process has taken the run over; then nothing is written. */
-  write<T>(work: (trx: Trx) => Promise<T>): Promise<T> {
-    return this.#database.write(work);
-  }
-
-  #store(trx: Trx): Promise<void> {
-    return writeMeta(trx, "reconcile", JSON.stringify({ id: this.#id, searchedTo: this.#searchedTo }));
-  }
-}
-
 export interface ReconcileDeps {
   database: Database;
   client: ChainClient;
@@ -120,4 +27,66 @@ export interface ReconcileDeps {
   foreignCallGas: number;
   /** Most transfer logs of a foreign contract in 500 blocks. */
   maxForeignMoves: number;
+}
+
+/** A run that has not ended. Only one process works on it, and an interrupted run goes on where it was. */
+export interface Run {
+  /** What was read belongs to this id. */
+  id: string;
+  /** Last block in which all transactions of the service's lanes are known to the database; -1: none. */
+  searchedTo: number;
+  /** @throws LeaseLost when another process has taken the run over; then nothing is written. */
+  write: Database["write"];
+}
+
+/** 0.3.0 kept runs that have ended, without a holder. */
+const stored = z.object({ id: z.string(), searchedTo: z.number(), holder: z.string().nullish() });
+
+/** Seconds after which another process may go on with the run of a process that died on another machine. */
+const LEASE = 60;
+const NEVER = new AbortController().signal;
+
+/** @param anew gives up what an interrupted run has read. @throws OperatorError when another process runs `reconcile`. */
+export async function holdRun<T>(deps: ReconcileDeps, anew: boolean, work: (run: Run) => Promise<T>): Promise<T> {
+  const lease = new WorkLease("reconcile", { ...deps, times: leaseTimes(LEASE) });
+  const seen = { begun: false };
+  const ended = await lease.step(NEVER, async () => {
+    seen.begun = true;
+    const { fenced } = lease;
+    try {
+      const run = await begin(fenced, anew);
+      const result = await work(run);
+      await fenced.write((trx) => deleteMeta(trx, "reconcile"));
+      return { result };
+    } catch (error) {
+      // A process that was paused and replaced may see another error first: its call of the node took too long.
+      await fenced
+        .write(() => Promise.resolve())
+        .catch((later: unknown) => {
+          if (later instanceof LeaseLost) throw later;
+        });
+      throw error;
+    }
+  });
+  await lease.release();
+  if (ended !== null) return ended.result;
+  throw new OperatorError(
+    seen.begun
+      ? "Another process has taken over this run of reconcile. Wait until it ends."
+      : "Another process runs reconcile with this database. Wait until it ends. If it was killed on another machine, run this again in a minute.",
+  );
+}
+
+/** Goes on with the unfinished run, or begins one. */
+async function begin(database: Database, anew: boolean): Promise<Run> {
+  const text = await readMeta(database.read, "reconcile");
+  const before = text === null || anew ? null : stored.parse(JSON.parse(text));
+  const { id, searchedTo } = before === null || before.holder === null ? { id: randomUUID(), searchedTo: -1 } : before;
+  const run: Run = { id, searchedTo, write: (work) => database.write(work) };
+  await run.write((trx) => storeRun(trx, run));
+  return run;
+}
+
+export function storeRun(trx: Trx, { id, searchedTo }: Run): Promise<void> {
+  return writeMeta(trx, "reconcile", JSON.stringify({ id, searchedTo }));
 }

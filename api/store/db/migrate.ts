@@ -26,13 +26,7 @@ import * as collectionStorage from "./migrations/0016-v0.3.0-collection-storage.
 import * as signedBurns from "./migrations/0017-v0.3.0-signed-burns.ts";
 import * as digestsOfLogs from "./migrations/0018-v0.3.0-digests-of-logs.ts";
 import * as verifications from "./migrations/0019-v0.3.0-verifications.ts";
-import * as crashes from "./migrations/0021-v0.4.0-crashes.ts";
-import * as delegatedWallets from "./migrations/0023-v0.4.0-delegated-wallets.ts";
-import * as tablesOfRoles from "./migrations/0024-v0.4.0-tables-of-roles.ts";
-import * as finalBlocks from "./migrations/0025-v0.4.0-final-blocks.ts";
-import * as withoutVerifications from "./migrations/0026-v0.4.0-without-verifications.ts";
-import * as reasons from "./migrations/0027-v0.4.0-reasons.ts";
-import * as withoutDigests from "./migrations/0028-v0.4.0-without-digests.ts";
+import * as crashesRolesAndReasons from "./migrations/0020-v0.4.0-crashes-roles-and-reasons.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -62,17 +56,11 @@ export const MIGRATIONS: Migrations = {
   "0017-v0.3.0-signed-burns": signedBurns,
   "0018-v0.3.0-digests-of-logs": digestsOfLogs,
   "0019-v0.3.0-verifications": verifications,
-  "0021-v0.4.0-crashes": crashes,
-  "0023-v0.4.0-delegated-wallets": delegatedWallets,
-  "0024-v0.4.0-tables-of-roles": tablesOfRoles,
-  "0025-v0.4.0-final-blocks": finalBlocks,
-  "0026-v0.4.0-without-verifications": withoutVerifications,
-  "0027-v0.4.0-reasons": reasons,
-  "0028-v0.4.0-without-digests": withoutDigests,
+  "0020-v0.4.0-crashes-roles-and-reasons": crashesRolesAndReasons,
 };
 
 /** The migration after which processes of some roles are in a table of their own. */
-const TABLES_OF_ROLES = "0024-v0.4.0-tables-of-roles";
+const TABLES_OF_ROLES = "0020-v0.4.0-crashes-roles-and-reasons";
 /** PostgreSQL's code: this user may not do that. */
 const NO_PRIVILEGE = "42501";
 /** Longest time for which a process says that it runs, in milliseconds. A time further ahead is from a wrong clock. */

@@ -2,10 +2,12 @@ import { createHash } from "node:crypto";
 
 import { type RawBuilder, sql } from "kysely";
 
+import { openDatabase } from "../db/database.ts";
 import { DatabaseError } from "../db/errors.ts";
 import { appliedMigrations } from "../db/migrate.ts";
 import { pagesAfter } from "../db/pages.ts";
 import { type Db, engineOf, type Trx } from "../db/sql.ts";
+import { openSnapshot } from "./snapshot.ts";
 import { continueRowNumbers, countRows, type KeyColumn, lastRowNumber, readTables, type TableShape } from "./tables.ts";
 
 /** One table that was copied. */
@@ -20,12 +22,22 @@ export interface MovedTable {
 export type MoveProgress = (step: { table: string; checking: boolean; rows: number; total: number }) => void;
 
 /**
- * Copies every row of one database into another, empty one, and compares both before the commit.
- * @param source nobody may write to it meanwhile: see `openSnapshot`.
- * @param target the transaction that gets everything. If anything fails, nothing of it stays.
- * @throws DatabaseError when they do not fit together, or a copy differs from its source. Nothing was changed.
+ * Copies the database of one URL into the empty database of another, of the same engine or the other one. Nobody may write to
+ * the source meanwhile, and it is never changed.
+ * @throws DatabaseError: the message says what is in the way. Nothing was changed.
  */
-export async function moveRows(source: Db, target: Trx, report: MoveProgress): Promise<MovedTable[]> {
+export async function moveDatabase(from: string, to: string, report: MoveProgress): Promise<MovedTable[]> {
+  if (from === to)
+    throw new DatabaseError("The new database is the one that the service uses already. Name another one.");
+  await using opened = new AsyncDisposableStack();
+  const source = opened.adopt(await openSnapshot(from, "alone"), (one) => one.close());
+  const target = opened.adopt(await openDatabase(to), (one) => one.close());
+  // One transaction: an interrupted move leaves an empty database, and the command can be run again.
+  return await target.writeGroup((trx) => moveRows(source.db, trx, report));
+}
+
+/** Copies every row, and compares both databases before the commit. */
+async function moveRows(source: Db, target: Trx, report: MoveProgress): Promise<MovedTable[]> {
   const moved: MovedTable[] = [];
   for (const table of await tablesToMove(source, target)) {
     const total = await countRows(source, table.name);

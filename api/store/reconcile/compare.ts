@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { CollectionType } from "../../domain/command.ts";
+import type { HoldingKey } from "../../domain/token.ts";
 import { addToCounters, CounterDeltas } from "../db/counters.ts";
 import { parkedOf, unparkRows } from "../db/parked-rows.ts";
 import type { CollectionRow, HoldingRow, NftRow, TransferRow } from "../db/schema.ts";
@@ -122,41 +123,93 @@ export async function compareCounters(trx: Trx, repair: boolean): Promise<Differ
   }));
 }
 
-const HISTORY_PAGE = 500;
+/** A table of the ledger, whose rows both databases have in the order of a key. */
+interface Compared<Row> {
+  key: readonly (keyof Row & string)[];
+  read: (db: Db, after: Row | null) => Promise<Row[]>;
+  what: (row: Row) => string;
+  /** Both sides of a row in words: it differs if these do. */
+  words: (stored: Row | undefined, real: Row | undefined) => [stored: string, chain: string];
+  /** Absent: nothing is repaired. */
+  repair: ((stored: Row | undefined, real: Row | undefined) => Promise<void> | void) | null;
+}
+
+/** Walks both databases at once, with one page of each in memory. */
+async function compareRows<Row>(
+  trx: Trx,
+  chain: Db,
+  { key, read, what, words, repair }: Compared<Row>,
+): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  const rowsOf = (db: Db) =>
+    rowsAfter<Row, Row | null>(
+      null,
+      (after) => read(db, after),
+      (row) => row,
+    );
+  const [left, right] = [rowsOf(trx), rowsOf(chain)];
+  let [one, other] = [(await left.next()).value, (await right.next()).value];
+  for (let row = one ?? other; row !== undefined; row = one ?? other) {
+    const order = one === undefined ? 1 : other === undefined ? -1 : compareKeys(one, other, key);
+    const [stored, real] = [order <= 0 ? one : undefined, order >= 0 ? other : undefined];
+    const [has, should] = words(stored, real);
+    if (has !== should) {
+      differences.push({ what: what(real ?? stored ?? row), stored: has, chain: should });
+      await repair?.(stored, real);
+    }
+    if (order <= 0) one = (await left.next()).value;
+    if (order >= 0) other = (await right.next()).value;
+  }
+  return differences;
+}
+
+/** The order of the database: numbers by value, texts (ASCII only here) by code. */
+function compareKeys<Row>(a: Row, b: Row, key: readonly (keyof Row)[]): number {
+  const column = key.find((each) => a[each] !== b[each]);
+  return column === undefined ? 0 : a[column] < b[column] ? -1 : 1;
+}
+
+const PAGE = 500;
+
+/** Reads the rows of a table after a key. */
+async function readPage<Row>(
+  db: Db,
+  table: RawBuilder<unknown>,
+  key: readonly string[],
+  after: readonly unknown[],
+): Promise<Row[]> {
+  const columns = sql.join(key.map((column) => sql.ref(column)));
+  const { rows } = await sql<Row>`
+    select * from ${table} and (${columns}) > (${sql.join(after)}) order by ${columns} limit ${PAGE}`.execute(db);
+  return rows;
+}
 
 /** A movement, with the wallets whose history contains it. */
 type Entry = TransferRow & { wallets: string[] };
+
+const PLACE = ["block_number", "log_index", "sub_index"] as const;
 
 /**
  * Compares all histories. Listings follow the order of the rows, so a repair rewrites all rows from the first difference on,
  * in the order of the chain.
  */
 export async function compareHistory(trx: Trx, chain: Db, repair: boolean): Promise<Difference[]> {
-  const differences: Difference[] = [];
-  let first: Entry | null = null;
-  for await (const [stored, real] of pairs(history(trx), history(chain), placeOf)) {
-    if (stored !== undefined && real !== undefined && historyWords(stored) === historyWords(real)) continue;
-    const entry = real ?? stored;
-    if (entry === undefined) continue;
-    first ??= entry;
-    differences.push({
-      what: `history at block ${entry.block_number.toString()}, log ${entry.log_index.toString()}`,
-      stored: stored === undefined ? "nothing" : historyWords(stored),
-      chain: real === undefined ? "nothing" : historyWords(real),
-    });
-  }
-  if (repair && first !== null) await rewrite(trx, chain, first.block_number);
+  let first = Infinity;
+  const differences = await compareRows<Entry>(trx, chain, {
+    key: PLACE,
+    read: history,
+    what: (entry) => `history at block ${entry.block_number.toString()}, log ${entry.log_index.toString()}`,
+    words: (stored, real) => [historyWords(stored), historyWords(real)],
+    repair: (stored, real) => {
+      first = Math.min(first, (real ?? stored)?.block_number ?? first);
+    },
+  });
+  if (repair && first < Infinity) await rewrite(trx, chain, first);
   return differences;
 }
 
-/** Above every index of a log: the largest value of the column, which has 32 bits. */
-const LAST_LOG = 2_147_483_647;
-
-function placeOf(entry: TransferRow): number[] {
-  return [entry.block_number, entry.log_index, entry.sub_index];
-}
-
-function historyWords(entry: Entry): string {
+function historyWords(entry: Entry | undefined): string {
+  if (entry === undefined) return "nothing";
   const { contract, token_id, type, quantity, from_address, to_address, transaction_hash, request_id, wallets } = entry;
   return [
     `${type} of ${quantity} of token ${token_id} of ${contract}`,
@@ -166,25 +219,15 @@ function historyWords(entry: Entry): string {
   ].join(" ");
 }
 
-function history(db: Db, fromBlock = 0): Pages<Entry> {
-  return async (after) => {
-    // Above every row of the block before.
-    const [block = 0, log = 0, sub = 0] = after === null ? [fromBlock - 1, LAST_LOG] : placeOf(after);
-    const rows = await db
-      .selectFrom("transfers")
-      .selectAll()
-      .where(sql<boolean>`(block_number, log_index, sub_index) > (${block}, ${log}, ${sub})`)
-      .orderBy("block_number")
-      .orderBy("log_index")
-      .orderBy("sub_index")
-      .limit(HISTORY_PAGE)
-      .execute();
-    if (rows.length === 0) return [];
-    const ids = rows.map((row) => row.id);
-    const owners = await db.selectFrom("wallet_history").selectAll().where("transfer_id", "in", ids).execute();
-    const byTransfer = Map.groupBy(owners, (owner) => owner.transfer_id);
-    return rows.map((row) => ({ ...row, wallets: (byTransfer.get(row.id) ?? []).map((one) => one.wallet).sort() }));
-  };
+/** @param after null: the first row of `fromBlock`. */
+async function history(db: Db, after: Entry | null, fromBlock = 0): Promise<Entry[]> {
+  const place = after === null ? [fromBlock, -1, 0] : PLACE.map((column) => after[column]);
+  const rows = await readPage<TransferRow>(db, sql`transfers where true`, PLACE, place);
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const owners = await db.selectFrom("wallet_history").selectAll().where("transfer_id", "in", ids).execute();
+  const byTransfer = Map.groupBy(owners, (owner) => owner.transfer_id);
+  return rows.map((row) => ({ ...row, wallets: (byTransfer.get(row.id) ?? []).map((one) => one.wallet).sort() }));
 }
 
 /** Does not touch the totals: `compareCounters` repairs them afterwards. */
@@ -192,7 +235,8 @@ async function rewrite(trx: Trx, chain: Db, fromBlock: number): Promise<void> {
   const dropped = trx.selectFrom("transfers").select("id").where("block_number", ">=", fromBlock);
   await trx.deleteFrom("wallet_history").where("transfer_id", "in", dropped).execute();
   await trx.deleteFrom("transfers").where("block_number", ">=", fromBlock).execute();
-  for await (const page of pagesAfter(null, history(chain, fromBlock), (entry) => entry)) {
+  const read = (after: Entry | null) => history(chain, after, fromBlock);
+  for await (const page of pagesAfter<Entry, Entry | null>(null, read, (entry) => entry)) {
     const wallets = new Set(page.flatMap((entry) => entry.wallets));
     await addToHistory(trx, page.map(moveOf), wallets, new CounterDeltas());
   }
@@ -214,116 +258,80 @@ function moveOf(entry: TransferRow): StoredMove {
   };
 }
 
-const TOKENS_PAGE = 1_000;
-
 /** Compares the tokens of a collection with the chain, and repairs them. */
 export async function compareTokens(trx: Trx, chain: Db, contract: string, repair: boolean): Promise<Difference[]> {
-  const differences: Difference[] = [];
-  // Requests whose tokens were stored without their metadata.
+  // Requests whose tokens were stored without their metadata. What was changed since stays.
   const withoutMetadata = new Set((await parkedOf(trx, "metadata")).map(({ id }) => id));
-  for await (const [stored, real] of pairs(tokens(trx, contract), tokens(chain, contract), (row) => [row.token_id])) {
-    const where = `token ${(real ?? stored)?.token_id ?? ""} of ${contract}`;
-    if (real === undefined) {
-      // A reserved id is not minted yet.
-      if (stored?.minted_block == null) continue;
-      differences.push({ what: where, stored: `${stored.supply} copies`, chain: "none" });
-      if (repair) await removeToken(trx, stored);
-    } else if (stored === undefined) {
-      differences.push({ what: where, stored: "none", chain: `${real.supply} copies` });
-      if (repair) await addToken(trx, real);
-    } else {
-      const wrong: (keyof NftRow)[] = TOKEN_COLUMNS.filter((column) => stored[column] !== real[column]);
-      // The token was stored without it. Metadata that was changed since stays.
-      const lacks = stored.request_id !== null && withoutMetadata.has(stored.request_id);
-      if (lacks && stored.metadata === null && real.metadata !== null) wrong.push("metadata");
-      if (wrong.length === 0) continue;
-      differences.push({ what: where, stored: tokenWords(stored, wrong), chain: tokenWords(real, wrong) });
-      if (!repair) continue;
-      await repairToken(trx, stored, real, wrong.includes("metadata"));
-      if (lacks && stored.request_id !== null) await unparkRows(trx, "metadata", [{ id: stored.request_id }]);
-    }
-  }
-  return differences;
-}
-
-const TOKEN_COLUMNS = ["supply", "minted_block", "minted_at", "request_id", "token_uri"] as const;
-
-function tokens(db: Db, contract: string) {
-  return async (after: NftRow | null): Promise<NftRow[]> => {
-    let query = db.selectFrom("nfts").selectAll().where("contract", "=", contract);
-    if (after !== null) query = query.where("token_id", ">", after.token_id);
-    return query.orderBy("token_id").limit(TOKENS_PAGE).execute();
+  const isParked = ({ request_id: id }: NftRow) => id !== null && withoutMetadata.has(id);
+  const lacks = (stored: NftRow | undefined, real: NftRow | undefined) =>
+    stored?.metadata === null && real !== undefined && real.metadata !== null && isParked(stored);
+  const repairToken = async (stored: NftRow | undefined, real: NftRow | undefined) => {
+    if (stored === undefined) return real === undefined ? undefined : addToken(trx, real);
+    if (real === undefined) return removeToken(trx, stored);
+    const { supply, minted_block, minted_at, changed_block, request_id, token_uri, metadata, search_name } = real;
+    // Metadata belongs to the request. While the token belongs to the same request it stays, edited or not.
+    const content = stored.request_id !== request_id || lacks(stored, real) ? { metadata, search_name } : {};
+    const ofChain = { supply, minted_block, minted_at, changed_block, request_id, token_uri };
+    await updateToken(trx, stored.seq, { ...ofChain, ...content });
+    if (isParked(stored)) await unparkRows(trx, "metadata", [{ id: stored.request_id ?? "" }]);
   };
+  return compareRows<NftRow>(trx, chain, {
+    key: ["token_id"],
+    read: (db, after) =>
+      readPage(db, sql`nfts where contract = ${contract}`, ["token_id"], [after === null ? "" : after.token_id]),
+    what: (row) => `token ${row.token_id} of ${contract}`,
+    words: (stored, real) => [
+      `${tokenWords(stored)}${lacks(stored, real) ? ", without its metadata" : ""}`,
+      tokenWords(real),
+    ],
+    repair: repair ? repairToken : null,
+  });
 }
 
-function withoutSeq<T extends { seq: number }>({ seq: _seq, ...row }: T): Omit<T, "seq"> {
-  return row;
-}
-
-async function addToken(trx: Trx, row: NftRow): Promise<void> {
-  const added = await trx.insertInto("nfts").values(withoutSeq(row)).returning("seq").executeTakeFirstOrThrow();
-  await storeTraits(trx, [added.seq]);
-}
-
-async function removeToken(trx: Trx, row: NftRow): Promise<void> {
-  if (row.reserved === "0") await trx.deleteFrom("nfts").where("seq", "=", row.seq).execute();
-  else {
-    await trx
-      .updateTable("nfts")
-      .set({ supply: "0", minted_block: null, minted_at: null })
-      .where("seq", "=", row.seq)
-      .execute();
-    await storeTraits(trx, [row.seq]);
-  }
-}
-
-/** Metadata belongs to the request. While the token belongs to the same request its metadata stays, edited or not. */
-async function repairToken(trx: Trx, stored: NftRow, real: NftRow, lacksMetadata: boolean): Promise<void> {
-  const { supply, minted_block, minted_at, changed_block, request_id, token_uri, metadata, search_name } = real;
-  await trx
-    .updateTable("nfts")
-    .set({
-      ...{ supply, minted_block, minted_at, changed_block, request_id, token_uri },
-      ...(stored.request_id === request_id && !lacksMetadata ? {} : { metadata, search_name }),
-    })
-    .where("seq", "=", stored.seq)
-    .execute();
-  await storeTraits(trx, [stored.seq]);
-}
-
-function tokenWords(row: NftRow, columns: readonly (keyof NftRow)[]): string {
+/** A reserved id is not minted yet. */
+function tokenWords(row: NftRow | undefined): string {
+  if (row?.minted_block == null) return "none";
+  const columns = ["supply", "minted_block", "minted_at", "request_id", "token_uri"] as const;
   return columns.map((column) => `${column} ${JSON.stringify(row[column])}`).join(", ");
 }
 
-/** Compares the holdings of a collection with the chain, and repairs them. `compareCounters` repairs the totals afterwards. */
-export async function compareHoldings(trx: Trx, chain: Db, contract: string, repair: boolean): Promise<Difference[]> {
-  const differences: Difference[] = [];
-  const key = (row: HoldingRow) => [row.token_id, row.owner];
-  for await (const [stored, real] of pairs(holdings(trx, contract), holdings(chain, contract), key)) {
-    const row = real ?? stored;
-    if (row === undefined || stored?.quantity === real?.quantity) continue;
-    const [has, should] = [stored?.quantity ?? "0", real?.quantity ?? "0"];
-    differences.push({
-      what: `copies of token ${row.token_id} of ${contract} that ${row.owner} holds`,
-      stored: has,
-      chain: should,
-    });
-    if (!repair) continue;
-    const holding = { contract, tokenId: row.token_id, owner: row.owner };
-    const right = { ...holding, quantity: BigInt(should), sinceBlock: row.since_block };
-    await setHoldings(trx, [right], new CounterDeltas());
-  }
-  return differences;
+async function addToken(trx: Trx, { seq: _seq, ...row }: NftRow): Promise<void> {
+  const added = await trx.insertInto("nfts").values(row).returning("seq").executeTakeFirstOrThrow();
+  await storeTraits(trx, [added.seq]);
 }
 
-function holdings(db: Db, contract: string) {
-  return async (after: HoldingRow | null): Promise<HoldingRow[]> => {
-    let query = db.selectFrom("holdings").selectAll().where("contract", "=", contract);
-    if (after !== null) {
-      query = query.where(sql<boolean>`(token_id, owner) > (${after.token_id}, ${after.owner})`);
-    }
-    return query.orderBy("token_id").orderBy("owner").limit(TOKENS_PAGE).execute();
+async function removeToken(trx: Trx, { seq, reserved }: NftRow): Promise<void> {
+  if (reserved === "0") await trx.deleteFrom("nfts").where("seq", "=", seq).execute();
+  else await updateToken(trx, seq, { supply: "0", minted_block: null, minted_at: null });
+}
+
+async function updateToken(trx: Trx, seq: number, values: Partial<NftRow>): Promise<void> {
+  await trx.updateTable("nfts").set(values).where("seq", "=", seq).execute();
+  await storeTraits(trx, [seq]);
+}
+
+/** Compares the holdings of a collection with the chain, and repairs them. `compareCounters` repairs the totals afterwards. */
+export function compareHoldings(trx: Trx, chain: Db, contract: string, repair: boolean): Promise<Difference[]> {
+  const key = ["token_id", "owner"] as const;
+  const repairHolding = async (stored: HoldingRow | undefined, real: HoldingRow | undefined) => {
+    const row = real ?? stored;
+    if (row === undefined) return;
+    const { token_id: tokenId, owner, since_block: block } = row;
+    await setHolding(trx, { contract, tokenId, owner }, BigInt(real?.quantity ?? "0"), block);
   };
+  return compareRows<HoldingRow>(trx, chain, {
+    key,
+    read: (db, after) =>
+      readPage(
+        db,
+        sql`holdings where contract = ${contract}`,
+        key,
+        after === null ? ["", ""] : key.map((one) => after[one]),
+      ),
+    what: (row) => `copies of token ${row.token_id} of ${contract} that ${row.owner} holds`,
+    words: (stored, real) => [stored?.quantity ?? "0", real?.quantity ?? "0"],
+    repair: repair ? repairHolding : null,
+  });
 }
 
 interface StoredForeignHolding {
@@ -357,14 +365,13 @@ export async function foreignHoldings(db: Db, after: number, limit: number): Pro
 }
 
 /** Does not touch the totals: `compareCounters` repairs them afterwards. */
-export async function setForeignHolding(
+export async function setHolding(
   trx: Trx,
-  holding: StoredForeignHolding,
+  { contract, tokenId, owner }: HoldingKey,
   quantity: bigint,
-  block: number,
-): Promise<void> {
-  const { contract, tokenId, owner } = holding;
-  await setHoldings(trx, [{ contract, tokenId, owner, quantity, sinceBlock: block }], new CounterDeltas());
+  sinceBlock: number,
+) {
+  await setHoldings(trx, [{ contract, tokenId, owner, quantity, sinceBlock }], new CounterDeltas());
 }
 
 /** A value that differs between the database and the chain. */
@@ -372,39 +379,4 @@ export interface Difference {
   what: string;
   stored: string;
   chain: string;
-}
-
-/** Reads the rows after a row, in key order. null: from the first row. */
-type Pages<Row> = (after: Row | null) => Promise<Row[]>;
-
-type Key = (string | number)[];
-
-/**
- * Walks two ordered sides at once, with one page of each in memory. Rows with the same key come as a pair; a row that the
- * other side lacks comes alone.
- */
-async function* pairs<Row>(
-  left: Pages<Row>,
-  right: Pages<Row>,
-  keyOf: (row: Row) => Key,
-): AsyncGenerator<[Row | undefined, Row | undefined]> {
-  const rows = (pages: Pages<Row>) => rowsAfter(null, pages, (row) => row);
-  const [a, b] = [rows(left), rows(right)];
-  let [one, other] = [await a.next(), await b.next()];
-  while (one.done !== true || other.done !== true) {
-    const order = one.done === true ? 1 : other.done === true ? -1 : compareKeys(keyOf(one.value), keyOf(other.value));
-    yield [order <= 0 ? one.value : undefined, order >= 0 ? other.value : undefined];
-    if (order <= 0) one = await a.next();
-    if (order >= 0) other = await b.next();
-  }
-}
-
-/** The order of the database: numbers by value, texts (ASCII only here) by code. */
-function compareKeys(a: Key, b: Key): number {
-  for (const [index, one] of a.entries()) {
-    const other = b[index];
-    if (other === undefined || one === other) continue;
-    return one < other ? -1 : 1;
-  }
-  return 0;
 }

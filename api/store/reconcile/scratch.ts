@@ -18,40 +18,58 @@ import type { CollectionRow } from "../db/schema.ts";
 const PAGE = 500;
 
 /** A temporary database into which the chain is read again, for a comparison. */
-export interface Scratch {
-  db: Db;
+export class Scratch {
+  readonly db: Db;
+  /** The newest collection that was copied. */
+  #newest = 0;
+
+  private constructor(db: Db) {
+    this.db = db;
+  }
+
+  /**
+   * Opens what an interrupted run has read, or begins anew when the file belongs to another run.
+   * @param startAt the block before the first one of the service.
+   */
+  static async open(file: string, run: string, startAt: number): Promise<Scratch> {
+    const db = (await reopen(file, run)) ?? (await create(file, run, startAt));
+    // Its rows refer to requests of the real database.
+    await sql`pragma foreign_keys = off`.execute(db);
+    // A power cut may lose the last blocks, but leaves the file whole.
+    await sql`pragma synchronous = normal`.execute(db);
+    return new Scratch(db);
+  }
+
   /** The last block that was read. */
-  last(): Promise<{ number: number; hash: string | null }>;
+  async last(): Promise<{ number: number; hash: string | null }> {
+    const number = Number(await readMeta(this.db, "checkpoint"));
+    return { number, hash: (await storedBlock(this.db, number))?.hash ?? null };
+  }
+
   /**
    * Stores a range as the indexer does, but without requests.
    * @returns false when the range does not follow the last block: there was a reorg.
    */
-  apply(range: BlockRange): Promise<boolean>;
-  /** Adds the missing collections of `from`, in the state of their creation. */
-  copyCollections(from: Db): Promise<void>;
-  close(): Promise<void>;
-}
+  apply(range: BlockRange): Promise<boolean> {
+    return write(
+      this.db,
+      async (trx) => (await applyRange(trx, range, { relayOwner: "", kinds: new Map() }, 0)) !== null,
+    );
+  }
 
-/**
- * Opens what an interrupted run has read, or begins anew when the file belongs to another run.
- * @param startAt the block before the first one of the service.
- */
-export async function openScratch(file: string, run: string, startAt: number): Promise<Scratch> {
-  const writer = (await reopen(file, run)) ?? (await create(file, run, startAt));
-  let newest = 0;
-  return {
-    db: writer,
-    last: async () => {
-      const number = Number(await readMeta(writer, "checkpoint"));
-      return { number, hash: (await storedBlock(writer, number))?.hash ?? null };
-    },
-    apply: (range) =>
-      write(writer, async (trx) => (await applyRange(trx, range, { relayOwner: "", kinds: new Map() }, 0)) !== null),
-    copyCollections: async (from) => {
-      newest = await copyCollections(writer, from, newest);
-    },
-    close: () => writer.destroy(),
-  };
+  /** Adds the missing collections of `from`, in the state of their creation. */
+  async copyCollections(from: Db): Promise<void> {
+    const read = (seq: number) =>
+      from.selectFrom("collections").selectAll().where("seq", ">", seq).orderBy("seq").limit(PAGE).execute();
+    for await (const page of pagesAfter(this.#newest, read, ({ seq }) => seq)) {
+      await copyPage(this.db, from, page);
+      this.#newest = page.at(-1)?.seq ?? this.#newest;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.db.destroy();
+  }
 }
 
 /** Deletes what was read. */
@@ -65,58 +83,29 @@ async function reopen(file: string, run: string): Promise<Db | null> {
   try {
     writer = openSqlite(file, "existing").writer;
     const sameTables = (await appliedMigrations(writer)).join() === Object.keys(MIGRATIONS).join();
-    if (sameTables && (await readMeta(writer, "scratch_of")) === run) return await asScratch(writer);
+    if (sameTables && (await readMeta(writer, "scratch_of")) === run) return writer;
   } catch (error) {
     // A damaged file costs only the time to read the blocks again.
-    if (!(error instanceof DatabaseError) && !isSqliteError(error)) throw error;
+    const isDamaged = error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_");
+    if (!(error instanceof DatabaseError) && !isDamaged) throw error;
   }
   await writer?.destroy();
   return null;
 }
 
-function isSqliteError(error: unknown): boolean {
-  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_");
-}
-
 async function create(file: string, run: string, startAt: number): Promise<Db> {
   removeScratch(file);
   const { writer } = openSqlite(file, "create");
-  try {
-    await migrate(writer);
-    await write(writer, async (trx) => {
-      await writeMeta(trx, "scratch_of", run);
-      await writeMeta(trx, "checkpoint", startAt.toString());
-      await writeMeta(trx, "confirmed_block", startAt.toString());
-    });
-    return await asScratch(writer);
-  } catch (error) {
-    await writer.destroy();
-    throw error;
-  }
-}
-
-async function asScratch(writer: Db): Promise<Db> {
-  // Its rows refer to requests of the real database.
-  await sql`pragma foreign_keys = off`.execute(writer);
-  // A power cut may lose the last blocks, but leaves the file whole.
-  await sql`pragma synchronous = normal`.execute(writer);
+  await migrate(writer);
+  await write(writer, async (trx) => {
+    await writeMeta(trx, "scratch_of", run);
+    for (const key of ["checkpoint", "confirmed_block"] as const) await writeMeta(trx, key, startAt.toString());
+  });
   return writer;
 }
 
 function write<T>(db: Db, operation: (trx: Trx) => Promise<T>): Promise<T> {
   return db.transaction().execute(operation);
-}
-
-/** @param after the newest row that was taken. @returns the newest row that is taken now. */
-async function copyCollections(db: Db, from: Db, after: number): Promise<number> {
-  let newest = after;
-  const read = (seq: number) =>
-    from.selectFrom("collections").selectAll().where("seq", ">", seq).orderBy("seq").limit(PAGE).execute();
-  for await (const page of pagesAfter(after, read, ({ seq }) => seq)) {
-    await copyPage(db, from, page);
-    newest = page.at(-1)?.seq ?? newest;
-  }
-  return newest;
 }
 
 async function copyPage(db: Db, from: Db, page: CollectionRow[]): Promise<void> {

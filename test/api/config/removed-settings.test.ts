@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { describeSettings } from "../../../api/cli/settings.ts";
 import { REMOVED_SETTINGS, removedSettings } from "../../../api/config/removed-settings.ts";
-import { parseDataDir, parseSettings, SettingsError } from "../../../api/config/settings.ts";
+import { type Environment, parseSettings, pickSettings, SettingsError } from "../../../api/config/settings.ts";
 import { HARMLESS, REFUSED } from "../../support/removed-settings.ts";
 import { useService } from "../../support/use-service.ts";
 import { runCli } from "../cli/support/run.ts";
@@ -22,7 +22,7 @@ describe("removed settings", () => {
   it("refuse the start, and every command, with a value that kept more or limited more", () => {
     for (const [variable, value] of Object.entries(REFUSED)) {
       const { now, refused } = REMOVED_SETTINGS.find((setting) => setting.variable === variable)!;
-      for (const parse of [parseSettings, parseDataDir]) {
+      for (const parse of [parseSettings, (env: Environment) => pickSettings(env, "dataDir")]) {
         expect(() => parse({ [variable]: value }), variable)
           .to.throw(SettingsError)
           .with.property("problems")

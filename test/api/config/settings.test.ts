@@ -3,13 +3,7 @@ import { HDNodeWallet } from "ethers";
 
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
 import { describeSettings } from "../../../api/cli/settings.ts";
-import {
-  parseDatabaseSettings,
-  parseMediaStoreText,
-  parsePruneSettings,
-  parseSettings,
-  SettingsError,
-} from "../../../api/config/settings.ts";
+import { parseMediaStoreText, parseSettings, pickSettings, SettingsError } from "../../../api/config/settings.ts";
 import { VARIABLES } from "../../../api/config/variables.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { WALLETS_ROOT } from "../../../api/keys/wallet-deriver.ts";
@@ -282,10 +276,10 @@ describe("settings", () => {
   });
 
   it("reads the database settings of the command line even if other settings are invalid", () => {
-    expect(parseDatabaseSettings({ PORT: "wrong", DATA_DIR: "x" })).to.deep.equal({
+    expect(pickSettings({ PORT: "wrong", DATA_DIR: "x" }, "databaseUrl")).to.deep.equal({
       databaseUrl: "file:x/moneta.sqlite",
     });
-    expect(() => parseDatabaseSettings({ DATABASE_URL: "mysql://x" })).to.throw(SettingsError);
+    expect(() => pickSettings({ DATABASE_URL: "mysql://x" }, "databaseUrl")).to.throw(SettingsError);
   });
 
   it("describes every variable in a sentence", () => {
@@ -316,8 +310,8 @@ describe("settings", () => {
     expect(problemsOf(short)).to.deep.equal([`RETAIN_DAYS: ${wrong(1)}`, `RETAIN_FAILED_DAYS: ${wrong(7)}`]);
     for (const text of ["-1", "1.5", "never", "36501"])
       expect(problemsOf({ RETAIN_DAYS: text })).to.deep.equal([`RETAIN_DAYS: ${wrong(1)}`]);
-    expect(() => parsePruneSettings({ RETAIN_DAYS: "0" })).to.throw(SettingsError, wrong(1));
-    expect(parsePruneSettings({ LANES: "wrong" }).retain).to.deep.equal(parseSettings({}).retain);
+    expect(() => pickSettings({ RETAIN_DAYS: "0" }, "retain")).to.throw(SettingsError, wrong(1));
+    expect(pickSettings({ LANES: "wrong" }, "retain").retain).to.deep.equal(parseSettings({}).retain);
   });
 
   describe("MEDIA_STORE", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { DEFAULT_RETENTION } from "../../../api/config/variables.ts";
+import { parseSettings } from "../../../api/config/settings.ts";
 import type { PrunedKind } from "../../../api/domain/retention.ts";
 import { Pruner } from "../../../api/operate/prune.ts";
 import { leaseTimes } from "../../../api/shared/lease.ts";
@@ -29,7 +29,7 @@ describe("Pruner", () => {
     const looks = { count: 0 };
     const pruner = new Pruner({
       database: on,
-      retain: DEFAULT_RETENTION,
+      retain: parseSettings({}).retain,
       now: () => {
         looks.count += 1;
         return NOW;

@@ -8,7 +8,7 @@ import { pino } from "pino";
 
 import { createApp as createTenant } from "../../../api/operate/apps.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
-import { parseAppQuotas } from "../../../api/config/settings.ts";
+import { pickSettings } from "../../../api/config/settings.ts";
 import type { Readiness } from "../../../api/domain/conditions.ts";
 import type { BlockStore } from "../../../api/content/block-store.ts";
 import { createKeyring } from "../../../api/keys/keyring.ts";
@@ -50,7 +50,7 @@ class FakeReceivers implements ReceiverReads {
 
 export const PUBLIC_URL = "https://nft.example";
 export const EXPLORER_URL = "https://explorer.example";
-const OPERATORS_SETTINGS = { explorerUrl: EXPLORER_URL, ...parseAppQuotas({}) };
+const OPERATORS_SETTINGS = { explorerUrl: EXPLORER_URL, ...pickSettings({}, "appQuotas") };
 export const CHAIN_ID = 31337;
 export const RELAY = "0xe1EC00000000000000000000000000000000e1EC";
 

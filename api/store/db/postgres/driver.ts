@@ -96,57 +96,50 @@ export class NamedStatements {
   }
 }
 
-/** What a connection knows of its prepared statements. */
-export class Session {
-  readonly #statements: NamedStatements;
-  #plannedAt: number | null = null;
-  /** Whether the connection leads to the server itself, not to a pooler. */
-  isDirect = false;
-
-  constructor(statements: NamedStatements) {
-    this.#statements = statements;
-  }
-
-  nameOf(text: string): string | undefined {
-    if (!this.isDirect) return undefined;
-    const name = this.#statements.nameOf(text);
-    if (name !== undefined) this.#plannedAt ??= this.#statements.now();
-    return name;
-  }
-
-  lose(): void {
-    this.#statements.lose();
-  }
-
-  /** Whether the server should forget the plans now. The caller tells it so. */
-  takeOldPlans(): boolean {
-    if (this.#plannedAt === null || this.#statements.now() - this.#plannedAt < PLANS_KEPT) return false;
-    this.#plannedAt = null;
-    return true;
-  }
-}
-
 /** Longest time of one statement, in milliseconds. The server ends it then. */
 const STATEMENT_TIMEOUT = 60_000;
 /** A statement that is not answered by then has lost its connection, in milliseconds. */
 export const ANSWER_TIMEOUT = STATEMENT_TIMEOUT + 10_000;
 
-/** One connection of the pool, for as long as Kysely uses it. */
-class PostgresConnection implements DatabaseConnection {
+/** One connection of the pool. */
+export class PostgresConnection implements DatabaseConnection {
   readonly client: pg.PoolClient;
-  readonly #session: Session;
+  readonly #statements: NamedStatements;
+  /** Whether it leads to the server itself, not to a pooler. */
+  #isDirect = false;
+  /** When the oldest plan was made that the server may keep for it. */
+  #plannedAt: number | null = null;
   inTransaction = false;
-  /** Whether the connection must be closed, because its state is not known. */
+  /** Whether it must be closed, because its state is not known. */
   broken = false;
 
-  constructor(client: pg.PoolClient, session: Session) {
+  constructor(client: pg.PoolClient, statements: NamedStatements) {
     this.client = client;
-    this.#session = session;
+    this.#statements = statements;
+  }
+
+  /** Makes the settings of a new connection. */
+  async begin(): Promise<void> {
+    const answer = await this.#answerTo(NEW_CONNECTION);
+    this.#isDirect = (answer?.rows[0] as { process: number } | undefined)?.process === processOf(this.client);
+  }
+
+  /** Has the server forget plans that are old. */
+  async forgetOldPlans(): Promise<void> {
+    if (this.#plannedAt === null || this.#statements.now() - this.#plannedAt < PLANS_KEPT) return;
+    this.#plannedAt = null;
+    await this.command("discard plans");
+  }
+
+  #nameOf(text: string): string | undefined {
+    const name = this.#isDirect ? this.#statements.nameOf(text) : undefined;
+    if (name !== undefined) this.#plannedAt ??= this.#statements.now();
+    return name;
   }
 
   async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const values = parameters.map((value) => (typeof value === "string" ? storableText(value) : value));
-    const name = values.length === 0 ? undefined : this.#session.nameOf(text);
+    const name = values.length === 0 ? undefined : this.#nameOf(text);
     const { command, rowCount, rows } = await this.#run<R & pg.QueryResultRow>({ name, text, values });
     const changes = ["INSERT", "UPDATE", "DELETE", "MERGE"].includes(command);
     return changes ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows };
@@ -157,7 +150,7 @@ class PostgresConnection implements DatabaseConnection {
       return await this.#answered(this.client.query<R>({ name, text, values }));
     } catch (error) {
       if (name === undefined || !isStatementLost(error)) throw error;
-      this.#session.lose();
+      this.#statements.lose();
       this.broken = true;
       // The server has ended the transaction.
       if (this.inTransaction) throw new StatementLost(error);
@@ -167,11 +160,11 @@ class PostgresConnection implements DatabaseConnection {
 
   /** Runs statements without parameters, in one message. */
   async command(text: string): Promise<string> {
-    return (await this.answerTo(text))?.command ?? "";
+    return (await this.#answerTo(text))?.command ?? "";
   }
 
   /** The answer to the last of several statements without parameters. */
-  async answerTo(text: string): Promise<pg.QueryResult | undefined> {
+  async #answerTo(text: string): Promise<pg.QueryResult | undefined> {
     // `pg` answers several statements with several results, which its types do not say.
     const answer = (await this.#answered(this.client.query(text))) as pg.QueryResult | pg.QueryResult[];
     return Array.isArray(answer) ? answer.at(-1) : answer;
@@ -225,7 +218,7 @@ export function processOf(client: pg.PoolClient): number | undefined {
 class PostgresDriver implements Driver {
   readonly #pool: pg.Pool;
   readonly #statements = new NamedStatements();
-  readonly #sessions = new WeakMap<pg.PoolClient, Session>();
+  readonly #connections = new WeakMap<pg.PoolClient, PostgresConnection>();
   /** Connections that the server has not closed yet. */
   readonly #open = new Set<pg.PoolClient>();
   #allClosed: (() => void) | null = null;
@@ -246,15 +239,11 @@ class PostgresDriver implements Driver {
 
   async acquireConnection(): Promise<PostgresConnection> {
     const client = await this.#connect();
-    const known = this.#sessions.get(client);
-    const session = known ?? new Session(this.#statements);
-    const connection = new PostgresConnection(client, session);
+    const known = this.#connections.get(client);
+    const connection = known ?? new PostgresConnection(client, this.#statements);
     try {
-      if (known === undefined) {
-        const answer = await connection.answerTo(NEW_CONNECTION);
-        session.isDirect = (answer?.rows[0] as { process: number } | undefined)?.process === processOf(client);
-        this.#sessions.set(client, session);
-      } else if (session.takeOldPlans()) await connection.command("discard plans");
+      await (known === undefined ? connection.begin() : connection.forgetOldPlans());
+      this.#connections.set(client, connection);
       return connection;
     } catch (error) {
       client.release(true);

@@ -4,7 +4,6 @@ import pg from "pg";
 import type { Metrics } from "../../../shared/metrics.ts";
 import { DatabaseError, DatabaseMissing, databaseName, explainedAtOpen } from "../errors.ts";
 import { ANSWER_TIMEOUT, PooledPostgresDialect, processOf } from "./driver.ts";
-import { ANSWER_TYPES } from "./types.ts";
 import type { Tables } from "../schema.ts";
 import type { OpenMode } from "../sqlite/sqlite.ts";
 import { timedStatements } from "../timed.ts";
@@ -15,6 +14,33 @@ const OLDEST_VERSION = 15;
 const CONNECT_TIMEOUT = 10_000;
 /** A connection that nobody used for this long is closed, in milliseconds. */
 const IDLE_CONNECTION = 60_000;
+
+/** Type ids of PostgreSQL. */
+const BOOL = 16;
+const INT8 = 20;
+const NUMERIC = 1700;
+
+const PARSERS: Readonly<Record<number, (text: string) => number>> = {
+  // SQLite answers 1 or 0.
+  [BOOL]: (text) => (text === "t" ? 1 : 0),
+  [INT8]: exactNumber,
+  [NUMERIC]: exactNumber,
+};
+
+/** How values of answers become JavaScript values. Given to a pool, so other pools of the process keep their own. */
+const ANSWER_TYPES: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    (format === "binary" ? undefined : PARSERS[oid]) ?? (pg.types.getTypeParser(oid, format) as unknown),
+};
+
+/** @throws RangeError when the number would be rounded. */
+function exactNumber(text: string): number {
+  const value = Number(text);
+  if (/^-?\d+$/.test(text) && !Number.isSafeInteger(value)) {
+    throw new RangeError(`The database answered ${text}. Numbers beyond 2^53 would be rounded.`);
+  }
+  return value;
+}
 
 interface PostgresOptions {
   /** Most connections. */

@@ -59,7 +59,7 @@ describe("migrations of rows that exist", () => {
   });
 
   it("let a database begin at block 0 that began one block before it", async () => {
-    await openBefore("0025");
+    await openBefore("0020");
     await sql(
       "insert into meta (key, value) values ('checkpoint', '-1'), ('confirmed_block', '-1'), ('gas_shortage', '-1')",
     );

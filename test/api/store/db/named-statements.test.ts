@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import { sql } from "kysely";
+import { CompiledQuery, sql } from "kysely";
+import type { PoolClient } from "pg";
 
 import { openDatabase } from "../../../../api/store/db/database.ts";
-import { NamedStatements, Session } from "../../../../api/store/db/postgres/driver.ts";
+import { NamedStatements, PostgresConnection } from "../../../../api/store/db/postgres/driver.ts";
 import { useDatabasePlace, useTestDatabase } from "../../../support/use-database.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { startPooler } from "../../../support/postgres-pooler.ts";
@@ -25,20 +26,31 @@ describe("names of prepared statements", () => {
 });
 
 describe("plans of prepared statements", () => {
-  it("are made again every five seconds, because tables grow, and only where there are any", () => {
+  it("are made again every five seconds, because tables grow, and only where there are any", async () => {
     let now = 1_000;
-    const session = new Session(new NamedStatements(() => now));
-    session.isDirect = true;
-    const run = () => Array.from({ length: OFTEN }, () => session.nameOf("select $1")).at(-1);
-    const after = (ms: number) => {
-      now += ms;
-      return session.takeOldPlans();
+    const commands: unknown[] = [];
+    const client = {
+      processID: 7,
+      query: (text: unknown) => {
+        commands.push(text);
+        return Promise.resolve({ command: "", rowCount: 0, rows: [{ process: 7 }] });
+      },
     };
-    expect(after(10_000)).to.equal(false);
-    expect(run()).to.be.a("string");
-    expect([after(4_000), after(1_000), after(10_000)]).to.deep.equal([false, true, false]);
-    run();
-    expect([after(1_000), after(4_000)]).to.deep.equal([false, true]);
+    const connection = new PostgresConnection(client as unknown as PoolClient, new NamedStatements(() => now));
+    await connection.begin();
+    const statement = CompiledQuery.raw("select $1", [1]);
+    const run = () => Promise.all(Array.from({ length: OFTEN }, () => connection.executeQuery(statement)));
+    /** Whether the server was told to forget its plans after so many milliseconds. */
+    const after = async (ms: number) => {
+      now += ms;
+      await connection.forgetOldPlans();
+      return commands.splice(0).includes("discard plans");
+    };
+    expect(await after(10_000)).to.equal(false);
+    await run();
+    expect([await after(4_000), await after(1_000), await after(10_000)]).to.deep.equal([false, true, false]);
+    await run();
+    expect([await after(1_000), await after(4_000)]).to.deep.equal([false, true]);
   });
 });
 

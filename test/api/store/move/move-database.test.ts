@@ -1,8 +1,7 @@
 import { expect } from "chai";
 
-import { moveDatabase } from "../../../../api/operate/backup/move-database.ts";
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
-import type { MovedTable, MoveProgress } from "../../../../api/store/move/move.ts";
+import { moveDatabase, type MovedTable, type MoveProgress } from "../../../../api/store/move/move.ts";
 import { useDatabasePlace } from "../../../support/use-database.ts";
 import { TEST_ENGINE } from "../../../support/engine.ts";
 import { startPooler } from "../../../support/postgres-pooler.ts";

@@ -24,10 +24,10 @@ import {
   compareHoldings,
   compareTokens,
   foreignHoldings,
-  setForeignHolding,
+  setHolding,
 } from "../../../../api/store/reconcile/compare.ts";
 import { giveCollections, recoveredCollections, skipFeeds } from "../../../../api/store/reconcile/recovered-app.ts";
-import { openScratch } from "../../../../api/store/reconcile/scratch.ts";
+import { Scratch } from "../../../../api/store/reconcile/scratch.ts";
 import { rangeOf } from "../../support/ranges.ts";
 import { addApp, addCollection, mintOf } from "../../support/rows.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
@@ -51,7 +51,7 @@ async function compare({ read, write }: Tour): Promise<void> {
     await compareCounters(trx, true);
   });
   const [held] = await foreignHoldings(read, 0, 500);
-  if (held !== undefined) await write((trx) => setForeignHolding(trx, held, 2n, LARGE));
+  if (held !== undefined) await write((trx) => setHolding(trx, held, 2n, LARGE));
   await write((trx) => skipFeeds(trx));
   await recoveredCollections(read);
   await write((trx) => giveCollections(trx, app));
@@ -138,7 +138,7 @@ async function adopt({ read, write }: Tour): Promise<void> {
 async function replay(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "moneta-plans-"));
   const database = await openDatabase(`file:${join(folder, "small.sqlite")}`);
-  const scratch = await openScratch(join(folder, "scratch.sqlite"), "run", 0);
+  const scratch = await Scratch.open(join(folder, "scratch.sqlite"), "run", 0);
   try {
     await addApp(database);
     await addCollection(database);

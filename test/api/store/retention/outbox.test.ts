@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { sql } from "kysely";
 import { pino } from "pino";
 
-import { DEFAULT_RETENTION } from "../../../../api/config/variables.ts";
+import { parseSettings } from "../../../../api/config/settings.ts";
 import { prune as pruneAll } from "../../../../api/operate/prune.ts";
 import { pruneSome, RowNotPruned } from "../../../../api/store/retention/prune.ts";
 import { counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
@@ -108,7 +108,7 @@ describe("pruning the outbox", () => {
         .where("status", "=", "delivered")
         .executeTakeFirstOrThrow();
       const cure = await poison(database, { table: "deliveries", event: "delete", when: `old.id = '${id}'` });
-      const deps = { database, retain: DEFAULT_RETENTION, logger: pino({ level: "silent" }), now: () => NOW };
+      const deps = { database, retain: parseSettings({}).retain, logger: pino({ level: "silent" }), now: () => NOW };
       const run = () => pruneAll(deps, new AbortController().signal, () => undefined);
       const named = `the row ${seq.toString()} of deliveries cannot be removed (`;
       const error = await rejectionOf(run());
