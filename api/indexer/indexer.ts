@@ -21,7 +21,7 @@ import { ReadAhead } from "./read-ahead.ts";
 import type { ChainRange } from "./read-range.ts";
 import { restOf } from "./slices.ts";
 import { BlockWriter, removeHiddenHistory } from "./store-blocks.ts";
-import { StoredReason, stoppingRow } from "./stored-reason.ts";
+import { stoppingRow, WaitingReason } from "./waiting-reason.ts";
 import { closeBatchesWithoutEffect, type Warned } from "./without-effect.ts";
 
 /** Block hashes kept beyond those that the confirmations need. A reorg up to this much deeper is still detected. */
@@ -46,7 +46,7 @@ export class Indexer {
   readonly #ahead: ReadAhead;
   readonly #agreement: Agreement;
   readonly #writer: BlockWriter;
-  readonly #reason: StoredReason;
+  readonly #reason: WaitingReason;
   readonly #missingCosts = new MissingCosts();
   readonly #warned: Warned = new Map();
   /** When the node was first seen behind the checkpoint (monotonic clock). */
@@ -65,7 +65,7 @@ export class Indexer {
     const isProven = async () => (await receipts?.isProving()) ?? false;
     this.#agreement = new Agreement({ database, client, contracts, indexed, isProven });
     this.#writer = new BlockWriter(this.#context);
-    this.#reason = new StoredReason(this.#context, this.#agreement);
+    this.#reason = new WaitingReason(this.#context, this.#agreement);
     this.#loop = new WorkLoop({
       logger,
       wake: context.signals.blocks,
@@ -114,6 +114,7 @@ export class Indexer {
     }
   }
 
+  /** What happens to blocks, in this order. @returns whether there may be more right away. */
   async #index(): Promise<boolean> {
     const { client, confirmations } = this.#context;
     const checkpoint = await this.#checkpoint();
@@ -128,7 +129,7 @@ export class Indexer {
       return true;
     }
 
-    // Final are blocks that are deep enough, up to the one about which the nodes agree.
+    // Final are blocks that are deep enough, up to the newest one about which the nodes agree.
     this.#behindSince = null;
     const deep = head - confirmations + 1;
     const { agreed, verdict, more } = await this.#agreement.ofStored(checkpoint, deep);

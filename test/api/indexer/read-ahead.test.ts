@@ -2,6 +2,7 @@ import { expect } from "chai";
 
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
+import { ReadAhead } from "../../../api/indexer/read-ahead.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { storedBlock } from "../../../api/store/ledger/blocks.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -12,6 +13,9 @@ import { createIndexer, FakeChain } from "./support/fake-chain.ts";
 
 const CONFIRMATIONS = 5;
 const BLOCKS_OF_QUERY = 10;
+
+/** Nobody follows anything. */
+const INDEXED = { collections: new Map<never, never>(), foreign: new Map<never, never>(), foreignVersion: 0 };
 
 describe("blocks that the indexer has read ahead", () => {
   let database: TestDatabase;
@@ -71,5 +75,32 @@ describe("blocks that the indexer has read ahead", () => {
     expect(await storedBlock(database.read, first)).to.equal(undefined);
     while (await follower.step());
     expect((await storedBlock(database.read, first))?.hash).to.equal(chain.hashAt(first));
+  });
+
+  it("are read again from the node that is read now", async () => {
+    const logQueries = { blocks: BLOCKS_OF_QUERY, addresses: 100, topicsAbove: 100 };
+    const nodes = new Nodes([chain.fake.url, chain.fake.url], { logQueries });
+    const contracts = randomContracts();
+    const ahead = new ReadAhead({
+      client: new ChainClient(nodes),
+      contracts: () => Promise.resolve(contracts),
+      indexed: () => Promise.resolve(INDEXED),
+      receipts: null,
+    });
+    const queries = () => chain.fake.calls.filter(({ method }) => method === "eth_getLogs").length;
+    const from = (block: number) => ({ from: block, head: chain.head, remember: 0, first: null });
+    try {
+      for (const node of [1, 2]) {
+        await nodes.within(1, async () => {
+          ahead.begin(await ahead.take(from(1)), from(1));
+          await ahead.idle();
+        });
+        const before = queries();
+        const { to } = await nodes.within(node, () => ahead.take(from(BLOCKS_OF_QUERY + 1)));
+        expect([to, queries() > before]).to.deep.equal([chain.head, node === 2]);
+      }
+    } finally {
+      nodes.stop();
+    }
   });
 });

@@ -1,6 +1,6 @@
 import { reasonOfChain } from "../chain/errors.ts";
 import type { Condition, ParkedKind } from "../domain/conditions.ts";
-import type { StoredReason as Reason } from "../domain/waiting-for.ts";
+import type { StoredReason } from "../domain/waiting-for.ts";
 import { deleteMeta, readMeta, writeMeta } from "../store/db/meta.ts";
 import { isOutage, parkRows, unparkAll } from "../store/db/parked-rows.ts";
 import { firstUnsettled } from "../store/ledger/blocks.ts";
@@ -10,11 +10,11 @@ import type { IndexerContext } from "./context.ts";
 import { BlockRefused } from "./store-blocks.ts";
 
 /** Stores what keeps the indexer from following the chain: requests wait for it (`waiting_for`). */
-export class StoredReason {
+export class WaitingReason {
   readonly #context: IndexerContext;
   readonly #agreement: Agreement;
   /** What the database says about this process's work; undefined: what an earlier process stored. */
-  #stored: Reason | null | undefined;
+  #stored: StoredReason | null | undefined;
 
   constructor(context: IndexerContext, agreement: Agreement) {
     this.#context = context;
@@ -43,7 +43,7 @@ export class StoredReason {
   }
 
   /** What is deep enough waits for the nodes, or a failure in it does: one node alone decides about no failure. */
-  async #waitsForNodes(): Promise<Reason | null> {
+  async #waitsForNodes(): Promise<StoredReason | null> {
     const { client, database, logger } = this.#context;
     if (client.nodes.count === 1) return null;
     if (this.#agreement.problem !== null) return "nodes_disagree";
@@ -57,7 +57,7 @@ export class StoredReason {
     return "nodes_disagree";
   }
 
-  async #store(reason: Reason | null, error?: unknown): Promise<void> {
+  async #store(reason: StoredReason | null, error?: unknown): Promise<void> {
     const { database, now } = this.#context;
     const row = stoppingRow(error);
     if (reason === this.#stored && row === null) return;
