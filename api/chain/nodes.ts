@@ -214,13 +214,6 @@ export class Nodes {
     return at >= until ? null : Math.max(SHORTEST_WAIT, at - now);
   }
 
-  /** Continues a session: all calls go to this node, and nothing is done again. */
-  within<T>(number: number, work: () => Promise<T>): Promise<T> {
-    const node = this.#nodes[number - 1];
-    if (node === undefined) throw new Error(`there is no node ${number.toString()}`);
-    return this.#pinned.run(node, work);
-  }
-
   /** Whether work that failed on a node with this error can be done again with another node now. */
   canMoveOn(error: unknown): boolean {
     if (this.count === 1 || !(error instanceof ChainUnavailable) || !isOfNode(error)) return false;

@@ -1,5 +1,4 @@
 import type { Block, ChainClient } from "../chain/client.ts";
-import type { ContractAddresses } from "../chain/contracts.ts";
 import { NodeDisagrees, reasonOfChain } from "../chain/errors.ts";
 import { readRelayStatus } from "../chain/reads.ts";
 import { type Condition, offeredPrice, unknownTransaction } from "../domain/conditions.ts";
@@ -7,6 +6,7 @@ import type { StoredReason } from "../domain/waiting-for.ts";
 import { GWEI } from "../domain/wei.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
+import type { RelayerContext } from "./context.ts";
 
 /** Why a lane cannot send any batch at all. */
 type CannotSendCode =
@@ -45,20 +45,17 @@ export class CannotSend extends Error {
   }
 }
 
-interface SendingContext {
-  client: ChainClient;
-  contracts: ContractAddresses;
-  /** Highest price per unit of gas that the operator accepts, in wei. */
-  maxFeePerGas: bigint;
-}
-
+/** What one node says about sending now. */
 export interface CanSend {
   /** In wei. */
   fees: Fees;
   /** What the lane has to pay for gas, in wei. */
   funds: bigint;
-  /** The newest block that the node has. */
-  block: Block;
+  /** The newest block that the node has, and its gas limit. */
+  block: number;
+  blockGas: number;
+  /** The highest gas limit of a transaction. */
+  mostGas: number;
   /** The node that said this. What else the batch reads must come from it. */
   node: number;
 }
@@ -79,7 +76,8 @@ export async function checkDatabaseIsNewest(database: Database): Promise<void> {
  * @param lane address of the sending key.
  * @throws CannotSend
  */
-export function checkCanSend({ client, contracts, maxFeePerGas }: SendingContext, lane: string): Promise<CanSend> {
+export function checkCanSend(context: RelayerContext, lane: string): Promise<CanSend> {
+  const { client, contracts, maxFeePerGas, gas } = context;
   return agreedByNodes(client, async () => {
     const [{ fees, block }, { paused, operators }, funds] = await Promise.all([
       currentFees(client, maxFeePerGas),
@@ -103,7 +101,9 @@ export function checkCanSend({ client, contracts, maxFeePerGas }: SendingContext
     if (funds === 0n && fees.maxFeePerGas > 0n) {
       throw new CannotSend("no_funds", `lane ${lane} has no funds: send it the chain's own currency to pay for gas`);
     }
-    return { fees, funds, block, node: client.nodes.number };
+    const blockGas = Number(block.gasLimit);
+    const mostGas = Math.min(gas.current.transactionGas, blockGas);
+    return { fees, funds, block: block.number, blockGas, mostGas, node: client.nodes.number };
   });
 }
 

@@ -1,26 +1,14 @@
-import type { Logger } from "pino";
-
 import { ChainUnavailable, classifyBroadcast, RpcError } from "../chain/errors.ts";
-import type { ChainClient } from "../chain/client.ts";
 import { isEmpty } from "../chain/transaction.ts";
 import { type BroadcastAnswer, isRefusal, type Refusal } from "../domain/broadcast-answer.ts";
 import { type Condition, LANE_STUCK } from "../domain/conditions.ts";
 import type { StoredReason } from "../domain/waiting-for.ts";
-import type { Keyring } from "../keys/keyring.ts";
 import { crashPoint } from "../shared/crash-point.ts";
-import type { Signals } from "../shared/signal.ts";
-import {
-  markSent,
-  type OpenBatch,
-  recordAttempt,
-  type SignedAttempt,
-  type StoredAttempt,
-} from "../store/sending/batches.ts";
-import type { Database } from "../store/db/database.ts";
+import { markSent, type OpenBatch, recordAttempt, type StoredAttempt } from "../store/sending/batches.ts";
 import { isDue } from "../store/db/due.ts";
 import type { Lease } from "../store/sending/lanes.ts";
 import { CannotSend, type Fees, feesOfReplacement, min, replacementFees } from "./can-send.ts";
-import type { GasMeter } from "./gas-meter.ts";
+import type { RelayerContext } from "./context.ts";
 import { signEmpty, signReplacement } from "./sign.ts";
 
 /** Attempts of a batch before its nonce is closed with an empty transaction. */
@@ -48,40 +36,27 @@ const REPORTED: Partial<Record<BroadcastAnswer, string>> = {
     "the node refused a transaction with an error that is not known: the service tries again for some minutes, then it closes the nonce and sends the requests in smaller batches",
 };
 
-/** In milliseconds. */
-export interface ResendPolicy {
-  /** An unmined transaction is broadcast again after this time. */
-  rebroadcastAfter: number;
-  /** An unmined transaction is replaced with a higher fee after this time. */
-  replaceAfter: number;
+/** Signed bytes that are committed. */
+interface Committed {
+  attemptId: number;
+  nonce: number;
+  hash: string;
+  raw: string;
 }
 
-interface InFlightDeps {
-  database: Database;
-  client: ChainClient;
-  keyring: Keyring;
-  signals: Signals;
-  logger: Logger;
-  now: () => number;
-  resendPolicy: ResendPolicy;
-  /** What a transaction costs on the chain. */
-  gas: Pick<GasMeter, "current">;
-  /** Highest price per unit of gas that the operator accepts, in wei. */
-  maxFeePerGas: bigint;
-}
+/** What is logged once about a nonce: an answer to a broadcast, or one of these. */
+type News = BroadcastAnswer | "stuck" | "fees-too-high";
 
 /** A lane's signed transactions that are committed but still unmined. */
 export class InFlight {
-  readonly #deps: InFlightDeps;
+  readonly #context: RelayerContext;
   /** By open nonce, what was logged about it: it is not logged again. */
-  readonly #logged = new Map<number, Set<"stuck" | "fees-too-high">>();
-  /** By open nonce, the answer to a broadcast that was logged last. */
-  readonly #reported = new Map<number, BroadcastAnswer>();
+  readonly #logged = new Map<number, Set<News>>();
   /** Until then (monotonic clock) fees count as too high. */
   #tooHighUntil = 0;
 
-  constructor(deps: InFlightDeps) {
-    this.#deps = deps;
+  constructor(context: RelayerContext) {
+    this.#context = context;
   }
 
   /** What keeps transactions in flight from a block, as far as the nodes said so; null: nothing. */
@@ -94,12 +69,10 @@ export class InFlight {
 
   /** Broadcasts unmined batches again, and replaces those that stay unmined, or that the node refuses. */
   async watch(lease: Lease, open: OpenBatch[]): Promise<void> {
-    const { now, resendPolicy } = this.#deps;
+    const { now, rebroadcastAfter, replaceAfter } = this.#context;
     const passed = (time: number, wait: number) => isDue(time + wait, now(), wait);
     const nonces = new Set(open.map(({ nonce }) => nonce));
-    for (const known of [this.#logged, this.#reported]) {
-      for (const nonce of known.keys()) if (!nonces.has(nonce)) known.delete(nonce);
-    }
+    for (const nonce of this.#logged.keys()) if (!nonces.has(nonce)) this.#logged.delete(nonce);
     for (const batch of open) {
       const latest = batch.attempts.at(-1);
       if (latest === undefined) throw new Error(`batch ${batch.id.toString()} has no attempt`);
@@ -107,10 +80,10 @@ export class InFlight {
       // Its bytes were pruned, so a block contains it. The indexer is about to read that block again.
       if (raw === null) continue;
       if (now() - batch.created_at > LANE_STUCK) this.#logStuck(batch);
-      const due = sentAt === null || passed(sentAt, resendPolicy.rebroadcastAfter);
+      const due = sentAt === null || passed(sentAt, rebroadcastAfter);
       if (!due && !isRefusal(latest.answer)) continue;
       const answer = due
-        ? await this.broadcast(latest.id, { hash: latest.hash, raw, nonce: batch.nonce })
+        ? await this.#send({ attemptId: latest.id, nonce: batch.nonce, hash: latest.hash, raw })
         : latest.answer;
       // Waiting does not resolve a refusal. But a refused empty transaction can only wait: there is no smaller one.
       if (isRefusal(answer) && !isEmpty(raw)) {
@@ -119,8 +92,7 @@ export class InFlight {
       }
       // The blocks show what used the nonce. Until they are read, another attempt is useless.
       if (sentAt === null || !due || answer === "nonce-used") continue;
-      const wait =
-        answer === "underpriced" ? Math.min(UNDERPRICED_WAIT, resendPolicy.replaceAfter) : resendPolicy.replaceAfter;
+      const wait = answer === "underpriced" ? Math.min(UNDERPRICED_WAIT, replaceAfter) : replaceAfter;
       if (passed(latest.createdAt, wait)) await this.#replace(lease, batch, { ...latest, raw }, null);
     }
   }
@@ -138,12 +110,12 @@ export class InFlight {
     latest: StoredAttempt & { raw: string },
     refusal: Refusal | null,
   ): Promise<void> {
-    const { database, keyring, logger, now, resendPolicy } = this.#deps;
+    const { database, keyring, logger, now, replaceAfter, gas } = this.#context;
     // The lane runs this for every new request. Do not ask the node for fees that often.
     if (performance.now() < this.#tooHighUntil) return;
     const found = await this.#replacementFees(latest);
     if (found === null) {
-      this.#tooHighUntil = performance.now() + Math.min(TOO_HIGH_WAIT, resendPolicy.replaceAfter);
+      this.#tooHighUntil = performance.now() + Math.min(TOO_HIGH_WAIT, replaceAfter);
       this.#logTooHigh(batch.nonce);
       return;
     }
@@ -152,7 +124,7 @@ export class InFlight {
     const gasLimit = refusal === null ? latest.gasLimit : this.#correctedLimit(batch, latest, refusal, blockGas);
     const empty = gasLimit === null || batch.attempts.length >= ATTEMPTS_BEFORE_EMPTY;
     const attempt = empty
-      ? signEmpty(key, address, latest.raw, fees, this.#deps.gas.current.floor.base)
+      ? signEmpty(key, address, latest.raw, fees, gas.current.floor.base)
       : signReplacement(key, latest.raw, fees, gasLimit);
     const attemptId = await database.write((trx) => recordAttempt(trx, lease, batch.id, attempt, now()));
     // One of the attempts was mined meanwhile.
@@ -163,7 +135,7 @@ export class InFlight {
         ? "an unmined transaction was replaced with a higher fee"
         : "a transaction that the node refused was replaced",
     );
-    await this.broadcast(attemptId, { ...attempt, nonce: batch.nonce });
+    await this.#send({ ...attempt, attemptId, nonce: batch.nonce });
   }
 
   /**
@@ -174,7 +146,7 @@ export class InFlight {
   #correctedLimit(batch: OpenBatch, latest: StoredAttempt, refusal: Refusal, blockGas: bigint): bigint | null {
     const corrected = batch.attempts.filter(({ gasLimit }, index) => gasLimit !== batch.attempts[index - 1]?.gasLimit);
     if (refusal === "refused" || corrected.length > MOST_CORRECTIONS) return null;
-    const most = min(BigInt(this.#deps.gas.current.transactionGas), blockGas);
+    const most = min(BigInt(this.#context.gas.current.transactionGas), blockGas);
     if (refusal === "gas-too-low") {
       const raised = BigInt(Math.ceil(Number(latest.gasLimit) * RAISE));
       return latest.gasLimit < most ? min(raised, most) : null;
@@ -184,7 +156,7 @@ export class InFlight {
   }
 
   async #replacementFees(previous: Fees): Promise<{ fees: Fees; blockGas: bigint } | null> {
-    const { client, maxFeePerGas } = this.#deps;
+    const { client, maxFeePerGas } = this.#context;
     try {
       const { fees: current, block } = await feesOfReplacement(client, maxFeePerGas);
       const fees = replacementFees(previous, current, maxFeePerGas);
@@ -196,7 +168,7 @@ export class InFlight {
   }
 
   /** Whether this is to be logged about a nonce now: the first time. */
-  #isNews(nonce: number, what: "stuck" | "fees-too-high"): boolean {
+  #isNews(nonce: number, what: News): boolean {
     const logged = this.#logged.get(nonce) ?? new Set();
     if (logged.has(what)) return false;
     this.#logged.set(nonce, logged.add(what));
@@ -205,7 +177,7 @@ export class InFlight {
 
   #logStuck({ nonce, attempts }: OpenBatch): void {
     if (!this.#isNews(nonce, "stuck")) return;
-    this.#deps.logger.warn(
+    this.#context.logger.warn(
       { condition: "lane_stuck" satisfies Condition, nonce, hash: attempts.at(-1)?.hash },
       "no block has contained a transaction of the lane for more than five minutes: check that the node passes transactions on, and MAX_FEE_GWEI",
     );
@@ -213,21 +185,27 @@ export class InFlight {
 
   #logTooHigh(nonce: number): void {
     if (!this.#isNews(nonce, "fees-too-high")) return;
-    this.#deps.logger.error(
+    this.#context.logger.error(
       { nonce },
       "an unmined transaction needs a fee above MAX_FEE_GWEI: wait for lower fees or raise the setting",
     );
   }
 
+  /** Sends bytes that are in flight once more, or the first ones of a replacement. */
+  async #send(committed: Committed): Promise<BroadcastAnswer> {
+    const { database, now } = this.#context;
+    const answer = await this.broadcast(committed);
+    await database.write((trx) => markSent(trx, committed.attemptId, answer, now()));
+    crashPoint("relayer:sent");
+    return answer;
+  }
+
   /**
    * Sends signed bytes to the node. They may reach the network whatever the node answers: only blocks show it.
-   * @returns the node's answer. It is stored with the attempt.
+   * @returns the node's answer, which the caller stores with the attempt.
    */
-  async broadcast(
-    attemptId: number,
-    { hash, raw, nonce }: Pick<SignedAttempt, "hash" | "raw"> & { nonce: number },
-  ): Promise<BroadcastAnswer> {
-    const { client, database, signals, now } = this.#deps;
+  async broadcast({ nonce, hash, raw }: Committed): Promise<BroadcastAnswer> {
+    const { client, signals } = this.#context;
     let answer: BroadcastAnswer = "accepted";
     try {
       await client.broadcast(raw);
@@ -237,22 +215,16 @@ export class InFlight {
       this.#report({ hash, nonce, answer, err: error });
     }
     crashPoint("relayer:broadcast");
-    // A block may contain the transaction already, so the indexer looks before this is stored.
+    // A block may contain the transaction already, so the indexer looks before the answer is stored.
     signals.blocks.notify();
-    await database.write((trx) => markSent(trx, attemptId, answer, now()));
-    crashPoint("relayer:sent");
     return answer;
   }
 
-  /** Logs an answer that an operator must see when it comes for a nonce, not each time that the transaction is sent again. */
+  /** Logs an answer that an operator must see when it first comes for a nonce, not each time that the transaction is sent again. */
   #report(fields: { hash: string; nonce: number; answer: BroadcastAnswer; err: unknown }): void {
-    const { logger } = this.#deps;
+    const { logger } = this.#context;
     const words = REPORTED[fields.answer];
-    if (words === undefined || this.#reported.get(fields.nonce) === fields.answer) {
-      logger.debug(fields, "the node answered a broadcast with an error; it is sent again");
-      return;
-    }
-    this.#reported.set(fields.nonce, fields.answer);
-    logger.error(fields, words);
+    if (words !== undefined && this.#isNews(fields.nonce, fields.answer)) logger.error(fields, words);
+    else logger.debug(fields, "the node answered a broadcast with an error; it is sent again");
   }
 }

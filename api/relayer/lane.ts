@@ -1,13 +1,39 @@
+import { formatEther } from "ethers";
+
+import { ChainUnavailable, describeError, RpcError } from "../chain/errors.ts";
+import { type Condition, isLowOnFunds, usualBatchCost } from "../domain/conditions.ts";
+import { MAX_BATCH } from "../domain/request.ts";
 import type { StoredReason } from "../domain/waiting-for.ts";
-import { describeError } from "../chain/errors.ts";
-import { LeaseLost, type LeaseTimes, whileLeased } from "../shared/lease.ts";
+import { crashPoint } from "../shared/crash-point.ts";
+import { isolate, logParked } from "../shared/isolate.ts";
+import { LeaseLost, whileLeased } from "../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
 import { pause } from "../shared/pause.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
-import { type OpenBatch, openBatches } from "../store/sending/batches.ts";
-import { countReady, returnAbandonedClaims } from "../store/sending/claims.ts";
 import { AT_ONCE, isDue } from "../store/db/due.ts";
+import { DatabaseError } from "../store/db/errors.ts";
+import { isOutage, parkRows } from "../store/db/parked-rows.ts";
 import type { LaneRow } from "../store/db/schema.ts";
+import type { NumberedRequest } from "../store/requests/requests.ts";
+import {
+  markSent,
+  NonceTaken,
+  type OpenBatch,
+  openBatches,
+  recordBatch,
+  type RecordedBatch,
+} from "../store/sending/batches.ts";
+import {
+  claimRequests,
+  type Claims,
+  countReady,
+  createNumbers,
+  parkClaims,
+  readyRequests,
+  returnAbandonedClaims,
+  returnUnsent,
+  type Unsent,
+} from "../store/sending/claims.ts";
 import {
   ensureLane,
   hasBegun,
@@ -18,11 +44,21 @@ import {
   storeReason,
   takeLease,
 } from "../store/sending/lanes.ts";
-import { CannotSend, checkCanSend, checkDatabaseIsNewest, reasonOf } from "./can-send.ts";
-import { InFlight, type ResendPolicy } from "./in-flight.ts";
-import type { LaneShare } from "./lane-share.ts";
-import { pauseBeforePartial } from "./pace.ts";
-import { BatchSender, type SenderDeps } from "./sender.ts";
+import { recentBatchGas } from "../store/sending/spent.ts";
+import { type Batch, buildBatch } from "./build-batch.ts";
+import { CannotSend, type CanSend, checkCanSend, checkDatabaseIsNewest, reasonOf } from "./can-send.ts";
+import type { RelayerContext } from "./context.ts";
+import { InFlight } from "./in-flight.ts";
+import {
+  affordableGas,
+  affordsFlight,
+  fillsBlocks,
+  LEAST_IN_FLIGHT,
+  mayAddToFlight,
+  pauseBeforePartial,
+} from "./pace.ts";
+import { reportCommit, reportUnsent } from "./report.ts";
+import { signBatch } from "./sign.ts";
 
 /**
  * How often a lane looks for work that another process has stored. In milliseconds, like all times here. Signals come only
@@ -36,37 +72,44 @@ const POLL = { first: 20, most: 1_000 } as const;
 const LINGER = { step: 4, most: 60 } as const;
 /** After an error, the requests that the lane had claimed wait this long before any lane claims them again. */
 const RETURN_DELAY = 2_000;
-
-interface LaneDeps extends SenderDeps {
-  /** When unmined transactions are sent again, and when they are replaced. */
-  resendPolicy: ResendPolicy;
-  /** The lane is no longer in the settings: it finishes what it began and takes no new requests. */
-  draining: boolean;
-  lease: LeaseTimes;
-  /** How many lanes this process drives. It does not count lanes that drain. */
-  share: LaneShare;
-}
+/** How long the funds of a lane are not read again after it could not pay for one more transaction. */
+const SHORT_WAIT = 1_000;
+/** How many more requests than the last batch are claimed when gas limited that batch. */
+const GROWTH = 1.05;
+/** The node's code for a call whose parameters are not valid. */
+const INVALID_PARAMETERS = -32_602;
 
 /**
  * One sending key and its nonces. Sends the requests that are ready and watches its transactions until they are mined.
  * Exactly one process drives a lane at a time: it holds a lease, whose fencing token guards every write that decides something.
  */
 export class Lane {
-  readonly #deps: LaneDeps;
+  readonly #context: RelayerContext;
   readonly #index: number;
-  readonly #holder = newLeaseHolder();
+  readonly #isDraining: boolean;
   readonly #inFlight: InFlight;
-  readonly #sender: BatchSender;
   readonly #loop: WorkLoop;
+  readonly #holder = newLeaseHolder();
+  readonly #nextNumber = createNumbers();
+  /** Requests that the next claim takes. Those beyond what fits into a transaction are returned, and each costs two writes. */
+  #claimSize = MAX_BATCH;
+  /** The gas limit of the newest block that was seen; null: none was seen yet. */
+  #blockGas: number | null = null;
+  /** Until then (monotonic clock) the lane cannot pay for more transactions than it always may have in flight. */
+  #shortUntil = 0;
+  #isLow = false;
+  /** What keeps the lane from sending, as this holder of the lease has stored it. Undefined: it has stored nothing yet. */
+  #reason: StoredReason | null | undefined;
 
-  constructor(index: number, deps: LaneDeps) {
+  /** @param isDraining the settings no longer have the lane: it finishes what it began and takes no new requests. */
+  constructor(context: RelayerContext, index: number, isDraining: boolean) {
+    this.#context = context;
     this.#index = index;
-    this.#deps = { ...deps, logger: deps.logger.child({ lane: index }) };
-    this.#inFlight = new InFlight(this.#deps);
-    this.#sender = new BatchSender(this.#deps, this.#inFlight);
+    this.#isDraining = isDraining;
+    this.#inFlight = new InFlight(context);
     this.#loop = new WorkLoop({
-      logger: this.#deps.logger,
-      wake: deps.signals.requests,
+      logger: context.logger,
+      wake: context.signals.requests,
       pollInterval: POLL.most,
       messages: { failed: "the lane cannot send; it retries", recovered: "the lane can send again" },
       describe: describeError,
@@ -84,15 +127,209 @@ export class Lane {
 
   /** Runs until `abort`. Errors of the node and of the database lose no request: the lane retries. */
   async run(abort: AbortSignal): Promise<void> {
-    await this.#loop.run((stop) => this.#step(stop), abort);
+    await this.#loop.run((stop) => this.#leaseAndDrive(stop), abort);
+  }
+
+  /**
+   * Sends one more transaction, with the requests that are ready. Its signed bytes are recorded and committed, and only then
+   * broadcast: after a crash, the next round or the next holder of the lease finds them and sends them again.
+   * @param lease is held. Every write that decides something checks it.
+   * @param open the lane's transactions in flight.
+   * @returns milliseconds until the next round; 0: at once; null: until requests arrive.
+   */
+  async #round(lease: Lease, open: OpenBatch[], stop: AbortSignal): Promise<number | null> {
+    const { database, metrics, share, now } = this.#context;
+
+    // Watch what is in flight.
+    await this.#inFlight.watch(lease, open);
+    await this.#reportReason(lease, open);
+
+    // May the lane send? The node answers while requests gather that share the transaction.
+    if (this.#isDraining || !this.#mayAdd(open)) return null;
+    const ready = await countReady(database.read, now(), this.#claimSize);
+    if (ready === 0) return null;
+    const wait = ready < this.#claimSize ? pauseBeforePartial(open, now()) : 0;
+    if (wait !== 0) return wait;
+    const [able] = await Promise.all([this.#askNode(), open.length === 0 ? this.#linger(ready, stop) : null]);
+    if (!(await this.#canPay(open, able))) return null;
+
+    // Claim.
+    const { claimed, parked } = await this.#claim(lease);
+    if (claimed.length === 0) return parked.length > 0 ? 0 : null;
+    crashPoint("relayer:claimed");
+    // More requests may wait than were claimed.
+    const fills = claimed.length === this.#claimSize && fillsBlocks(open, able.blockGas, share.lanes);
+
+    const ids = claimed.map(({ id }) => id);
+    await metrics.step("batch", ids, async () => {
+      const recorded: RecordedBatch[] = [];
+      const failed = await this.#inParts(claimed, able, async (part, node) => {
+        // Build: encode, simulate, count gas.
+        const affordable = affordableGas(open, node.funds - costOf(recorded), node.fees);
+        const batch = await metrics.step("build", [], () =>
+          this.#build(part, node, { affordable, fill: fills ? able.blockGas : null }),
+        );
+        if (batch.requests.length === 0) return this.#returnUnsent(lease, batch.unsent);
+
+        // Sign.
+        const signed = await this.#sign(batch, node);
+        crashPoint("relayer:signed");
+
+        // Record and commit: the batch, and what becomes of the requests that it does not carry.
+        const { ended, ...one } = await database.write(async (trx) => ({
+          ended: await returnUnsent(trx, lease, batch.unsent, now()),
+          ...(await recordBatch(trx, lease, signed, now())),
+        }));
+        recorded.push(one);
+        reportCommit(this.#context, batch, one, ended);
+      });
+      for (const one of recorded) {
+        crashPoint("relayer:committed");
+
+        // Broadcast, and mark as sent.
+        const answer = await metrics.step("broadcast", [], () => this.#inFlight.broadcast(one));
+        await database.write((trx) => markSent(trx, one.attemptId, answer, now()));
+        crashPoint("relayer:sent");
+      }
+      await this.#park(lease, failed);
+    });
+    return 0;
+  }
+
+  /** Stores what keeps the lane from sending. At the start it looks for that at once, not only when the first request arrives. */
+  async #reportReason(lease: Lease, open: readonly OpenBatch[]): Promise<void> {
+    if (this.#reason === undefined && !this.#isDraining) await this.#askNode();
+    this.#loop.recovered();
+    const reason = this.#inFlight.reasonFor(open);
+    if (reason === this.#reason) return;
+    await this.#context.database.write((trx) => storeReason(trx, lease, reason));
+    this.#reason = reason;
+  }
+
+  /** Whether one more transaction may wait for its block. */
+  #mayAdd(open: readonly OpenBatch[]): boolean {
+    if (!mayAddToFlight(open, this.#blockGas, this.#context.share.lanes)) return false;
+    return open.length < LEAST_IN_FLIGHT || performance.now() >= this.#shortUntil;
+  }
+
+  #askNode(): Promise<CanSend> {
+    return checkCanSend(this.#context, this.#context.keyring.lane(this.#index).address);
+  }
+
+  /** Waits while more requests keep coming. @param ready how many are ready. */
+  async #linger(ready: number, stop: AbortSignal): Promise<void> {
+    const { database, now } = this.#context;
+    const started = performance.now();
+    let before = ready;
+    while (before < this.#claimSize && performance.now() - started < LINGER.most) {
+      await pause(LINGER.step, stop);
+      const more = await countReady(database.read, now(), this.#claimSize);
+      if (more <= before || stop.aborted) return;
+      before = more;
+    }
+  }
+
+  /** Whether the lane can pay for one more transaction beside those in flight. Warns once each time that its funds become low. */
+  async #canPay(open: readonly OpenBatch[], { funds, fees, blockGas, mostGas }: CanSend): Promise<boolean> {
+    const { database, gas, logger, keyring } = this.#context;
+    this.#blockGas = blockGas;
+    const recentGas = await recentBatchGas(database.read);
+    const isLow = isLowOnFunds(funds, usualBatchCost(recentGas, gas.current, fees.maxFeePerGas));
+    if (isLow && !this.#isLow)
+      logger.warn(
+        {
+          condition: "low_funds" satisfies Condition,
+          address: keyring.lane(this.#index).address,
+          funds: formatEther(funds),
+        },
+        "the lane is low on funds: send it the chain's own currency",
+      );
+    this.#isLow = isLow;
+    if (affordsFlight(open, funds, { gas: mostGas, fees })) return true;
+    this.#shortUntil = performance.now() + SHORT_WAIT;
+    return false;
+  }
+
+  async #claim(lease: Lease): Promise<Claims> {
+    const { database, logger, now } = this.#context;
+    const limit = this.#claimSize;
+    const claims: Claims = { claimed: [], parked: [] };
+    const claim = async (only?: readonly string[]) => {
+      const options = { limit, now: now(), nextNumber: this.#nextNumber, only };
+      const { claimed, parked } = await database.write((trx) => claimRequests(trx, lease, options));
+      claims.claimed.push(...claimed);
+      claims.parked.push(...parked);
+    };
+    try {
+      await claim();
+    } catch (error) {
+      if (concernsNoRequest(error)) throw error;
+      // The database refuses to change some of them. For these, only `parked_rows` is written.
+      const failed = await isolate(await readyRequests(database.read, now(), limit), claim, concernsNoRequest);
+      const rows = failed.map(({ row: id, error: cause }) => ({ id, error: cause }));
+      claims.parked.push(...(await database.write((trx) => parkRows(trx, "request", rows, now()))));
+    }
+    logParked(logger, "request", claims.parked);
+    return claims;
+  }
+
+  /**
+   * Makes transactions of the claimed requests, nearly always one. If that fails because of a request, smaller ones are made without it.
+   * One node gives all answers that a transaction is made from. When it fails, the transaction is made again from those of the next.
+   * @param able what one node has said.
+   * @returns the requests of which no transaction can be made.
+   */
+  #inParts(
+    claimed: readonly NumberedRequest[],
+    able: CanSend,
+    make: (part: readonly NumberedRequest[], node: CanSend) => Promise<void>,
+  ) {
+    const { nodes } = this.#context.client;
+    const session = (part: readonly NumberedRequest[]) =>
+      nodes.session(async () => make(part, able.node === nodes.number ? able : await this.#askNode()));
+    return isolate(claimed, session, concernsNoRequest);
+  }
+
+  async #build(
+    part: readonly NumberedRequest[],
+    node: CanSend,
+    limits: { affordable: number; fill: number | null },
+  ): Promise<Batch> {
+    const batch = await buildBatch(this.#context, part, node, limits);
+    const next = batch.isFull ? Math.ceil(batch.requests.length * GROWTH) + 1 : this.#claimSize * 2;
+    this.#claimSize = Math.min(MAX_BATCH, next);
+    return batch;
+  }
+
+  async #sign({ requests, weights, data, gasLimit, authorizations }: Batch, { fees }: CanSend) {
+    const { database, keyring, chainId, contracts } = this.#context;
+    const row = await readLane(database.read, this.#index);
+    if (row === undefined) throw new DatabaseError(`lane ${this.#index.toString()} has no row in the database`);
+    const { next_nonce: nonce } = row;
+    const { key } = keyring.lane(this.#index);
+    const transaction = { chainId, nonce, to: contracts.relay, data, gasLimit, fees, authorizations };
+    return { nonce, requests, weights, attempt: signBatch(key, transaction) };
+  }
+
+  async #returnUnsent(lease: Lease, unsent: readonly Unsent[]): Promise<void> {
+    const { database, now } = this.#context;
+    const ended = await database.write((trx) => returnUnsent(trx, lease, unsent, now()));
+    reportUnsent(this.#context, unsent, ended);
+  }
+
+  async #park(lease: Lease, failed: readonly { row: NumberedRequest; error: unknown }[]): Promise<void> {
+    if (failed.length === 0) return;
+    const { database, logger, now } = this.#context;
+    const rows = failed.map(({ row: { id }, error }) => ({ id, error }));
+    logParked(logger, "request", await database.write((trx) => parkClaims(trx, lease, rows, now())));
   }
 
   /** Takes the lane and drives it until `abort`, until an error, or until another process takes it over. */
-  async #step(abort: AbortSignal): Promise<StepResult> {
-    const { database, logger, now, draining, share, lease: times } = this.#deps;
+  async #leaseAndDrive(abort: AbortSignal): Promise<StepResult> {
+    const { database, logger, now, share, lease: times } = this.#context;
     // A process whose settings still have the lane may want to drive it, so an idle one is left alone.
-    if (draining && !(await hasBegun(database.read, this.#index))) return "idle";
-    const lease = await this.#take();
+    if (this.#isDraining && !(await hasBegun(database.read, this.#index))) return "idle";
+    const lease = await this.#takeLease();
     // Another process drives it.
     if (lease === null) return "idle";
     const renew = () => database.write((trx) => renewLease(trx, lease, now() + times.lasts));
@@ -113,9 +350,33 @@ export class Lane {
     return "again";
   }
 
+  async #drive(lease: Lease, stop: AbortSignal): Promise<void> {
+    const { database, signals, logger, share } = this.#context;
+    const abandoned = await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE));
+    if (abandoned > 0) logger.info({ requests: abandoned }, "returned requests that were claimed but never signed");
+    this.#reason = undefined;
+    let poll: number = POLL.most;
+    while (!stop.aborted) {
+      if (!this.#isDraining && (await share.giveBackSurplus(this.#index))) {
+        logger.info("this process drives more than its share of the lanes: it leaves this one to another relayer");
+        return;
+      }
+      await checkDatabaseIsNewest(database);
+      const open = await openBatches(database.read, lease.lane);
+      if (this.#isDraining && open.length === 0) return;
+      const wait = await this.#round(lease, open, stop);
+      if (wait === 0) {
+        poll = POLL.first;
+      } else {
+        await signals.requests.wait(Math.min(poll, wait ?? poll), stop);
+        poll = Math.min(poll * 2, POLL.most);
+      }
+    }
+  }
+
   /** @returns null when another process drives the lane, or may take it. */
-  async #take(): Promise<Lease | null> {
-    const { database, now, lease: times, draining, share } = this.#deps;
+  async #takeLease(): Promise<Lease | null> {
+    const { database, now, lease: times, share } = this.#context;
     const { lease_holder: holder, lease_until: until } = await this.#row();
     const time = { now: now(), lasts: times.lasts };
     // Read first: a process that stands by does not write.
@@ -124,7 +385,7 @@ export class Lane {
       share.release(this.#index);
       return null;
     }
-    if (!draining && !share.reserve(this.#index, abandoned)) return null;
+    if (!this.#isDraining && !share.reserve(this.#index, abandoned)) return null;
     let taken: Lease | null = null;
     try {
       taken = await database.write((trx) => takeLease(trx, this.#index, this.#holder, time, holderIsGone));
@@ -136,7 +397,7 @@ export class Lane {
 
   /** The lane's row, which its first use adds. */
   async #row(): Promise<LaneRow> {
-    const { database, client, keyring } = this.#deps;
+    const { database, client, keyring } = this.#context;
     const stored = await readLane(database.read, this.#index);
     if (stored !== undefined) return stored;
     const { address } = keyring.lane(this.#index);
@@ -146,73 +407,31 @@ export class Lane {
   }
 
   async #giveBack(lease: Lease, waitingFor: StoredReason): Promise<void> {
+    const { database, logger, now } = this.#context;
     try {
-      await this.#deps.database.write(async (trx) => {
-        await returnAbandonedClaims(trx, lease, this.#deps.now() + RETURN_DELAY);
+      await database.write(async (trx) => {
+        await returnAbandonedClaims(trx, lease, now() + RETURN_DELAY);
         await releaseLease(trx, lease, waitingFor);
       });
     } catch (error) {
       // The lease expires, and the lane's next holder returns the claims. The loop logs the error that led here.
-      this.#deps.logger.debug({ err: error }, "the lane could not be released; its lease will expire");
+      logger.debug({ err: error }, "the lane could not be released; its lease will expire");
     }
   }
+}
 
-  async #drive(lease: Lease, stop: AbortSignal): Promise<void> {
-    const { database, signals, logger, keyring, draining, share } = this.#deps;
-    const abandoned = await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE));
-    if (abandoned > 0) logger.info({ requests: abandoned }, "returned requests that were claimed but never signed");
-    let checked = false;
-    // What an earlier holder stored is not known.
-    let told: StoredReason | null | undefined;
-    let poll: number = POLL.most;
-    while (!stop.aborted) {
-      if (!draining && (await share.giveBackSurplus(this.#index))) {
-        logger.info("this process drives more than its share of the lanes: it leaves this one to another relayer");
-        return;
-      }
-      await checkDatabaseIsNewest(database);
-      const open = await openBatches(database.read, lease.lane);
-      if (draining && open.length === 0) return;
-      await this.#inFlight.watch(lease, open);
-      if (!checked) {
-        // Report at start what keeps the lane from sending, not only when the first request arrives.
-        if (!draining) await checkCanSend(this.#deps, keyring.lane(this.#index).address);
-        this.#loop.recovered();
-        checked = true;
-      }
-      const reason = this.#inFlight.reasonFor(open);
-      if (reason !== told) await database.write((trx) => storeReason(trx, lease, reason));
-      told = reason;
-      const room = !draining && this.#sender.hasRoom(open, share.lanes);
-      const wait = room ? await this.#gather(lease.lane, stop, open) : null;
-      if (wait === 0 && (await this.#sender.send(lease, open, share.lanes))) {
-        poll = POLL.first;
-      } else {
-        await signals.requests.wait(wait === null || wait === 0 ? poll : Math.min(poll, wait), stop);
-        poll = Math.min(poll * 2, POLL.most);
-      }
-    }
-  }
+/**
+ * Whether an error says nothing about the requests of a batch. An error about invalid parameters does: they come from the
+ * requests.
+ */
+function concernsNoRequest(error: unknown): boolean {
+  if (error instanceof RpcError) return error.code !== INVALID_PARAMETERS;
+  // The node that takes a batch over from another may say that nothing can be sent.
+  if (error instanceof CannotSend) return true;
+  return isOutage(error) || error instanceof ChainUnavailable || error instanceof NonceTaken;
+}
 
-  /**
-   * Lets requests share a transaction.
-   * @param open the transactions in flight.
-   * @returns milliseconds after which the ready requests may be sent; 0: now; null: none may be sent.
-   */
-  async #gather(lane: number, stop: AbortSignal, open: readonly OpenBatch[]): Promise<number | null> {
-    const { database, now } = this.#deps;
-    const full = this.#sender.largestBatch;
-    const started = performance.now();
-    let ready = await countReady(database.read, now(), full);
-    if (ready === 0) return null;
-    if (open.length > 0) return ready < full ? pauseBeforePartial(open, now()) : 0;
-    this.#sender.prepare(lane);
-    while (ready < full && performance.now() - started < LINGER.most) {
-      await pause(LINGER.step, stop);
-      const more = await countReady(database.read, now(), full);
-      if (more <= ready || stop.aborted) break;
-      ready = more;
-    }
-    return 0;
-  }
+/** The most that the transactions can cost, in wei. */
+function costOf(batches: readonly RecordedBatch[]): bigint {
+  return batches.reduce((sum, { gasLimit, maxFeePerGas }) => sum + gasLimit * maxFeePerGas, 0n);
 }

@@ -1,5 +1,5 @@
 import { isDue } from "../store/db/due.ts";
-import type { OpenBatch } from "../store/sending/batches.ts";
+import type { StoredAttempt } from "../store/sending/batches.ts";
 import type { Fees } from "./can-send.ts";
 
 /**
@@ -42,10 +42,8 @@ export interface BatchGas {
 }
 
 /** A transaction in flight, with all its signed versions. */
-export type FlightTransaction = Pick<OpenBatch, "attempts">;
-/** What the cost of a transaction in flight follows from. */
-export interface Cost {
-  attempts: readonly Pick<OpenBatch["attempts"][number], "gasLimit" | "maxFeePerGas">[];
+export interface FlightTransaction {
+  attempts: readonly StoredAttempt[];
 }
 
 /**
@@ -94,14 +92,14 @@ export function affordsFlight(
  * The gas limit that the funds of a lane pay for, beside what is in flight. A node refuses a transaction with a higher one.
  * @param funds in wei.
  */
-export function affordableGas(open: readonly Cost[], funds: bigint, { maxFeePerGas }: Fees): number {
+export function affordableGas(open: readonly FlightTransaction[], funds: bigint, { maxFeePerGas }: Fees): number {
   if (maxFeePerGas === 0n) return Infinity;
   const left = funds - costInFlight(open);
   return left < 0n ? 0 : Number(left / maxFeePerGas);
 }
 
 /** The most that transactions in flight can cost, in wei. */
-function costInFlight(open: readonly Cost[]): bigint {
+function costInFlight(open: readonly FlightTransaction[]): bigint {
   return open.reduce((sum, { attempts }) => {
     const latest = attempts.at(-1);
     return latest === undefined ? sum : sum + latest.gasLimit * latest.maxFeePerGas;

@@ -1,14 +1,14 @@
 import { type Authorization, hashAuthorization, type SigningKey, Transaction } from "ethers";
 
-import type { ChainClient } from "../chain/client.ts";
 import { walletsToDelegate } from "../chain/reads.ts";
 import { type OwnTransaction, refuseGasLimit, signTransaction } from "../chain/transaction.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { signDigest } from "../shared/crypto.ts";
-import { walletPaths } from "../store/apps/wallets.ts";
+import { delegatedAmong, walletPaths } from "../store/apps/wallets.ts";
 import type { Db } from "../store/db/sql.ts";
 import type { SignedAttempt } from "../store/sending/batches.ts";
 import type { Fees } from "./can-send.ts";
+import type { RelayerContext } from "./context.ts";
 
 export type WalletSigners = Map<string, ReturnType<Keyring["wallet"]>>;
 
@@ -38,22 +38,21 @@ export interface Delegation {
 /**
  * Authorizations, by address, of the wallets that need one. Null: the nodes name different nonces. With a wrong one, the chain
  * would ignore the authorization, and the wallet's call would fail.
- * @param delegation `stored`: the wallets that have delegated for certain.
  */
 export async function signDelegations(
-  client: ChainClient,
+  { client, chainId, contracts: { delegate }, database }: RelayerContext,
   wallets: WalletSigners,
   addresses: string[],
-  delegation: { chainId: bigint; delegate: string; stored: ReadonlySet<string> },
 ): Promise<Map<string, Delegation | null>> {
   const signed = new Map<string, Delegation | null>();
   if (addresses.length === 0) return signed;
-  const undelegated = await walletsToDelegate(client, addresses, delegation.delegate);
+  const certain = await delegatedAmong(database.read, addresses);
+  const undelegated = await walletsToDelegate(client, addresses, delegate);
   const answers = await client.nodes.each(() => client.nonces(undelegated));
   for (const address of addresses) {
     const wallet = wallets.get(address);
     const index = undelegated.indexOf(address);
-    if (wallet === undefined || (index === -1 && delegation.stored.has(address))) continue;
+    if (wallet === undefined || (index === -1 && certain.has(address))) continue;
     const named = index === -1 ? NEVER_USED : answers.flatMap((nonces) => nonces[index] ?? []);
     const nonce = named.length === 1 ? named[0] : named.find((one, at) => named.indexOf(one) !== at);
     if (nonce === undefined) {
@@ -61,7 +60,7 @@ export async function signDelegations(
       continue;
     }
     // With the number of the chain: with 0 the authorization would hold on every chain.
-    const fields = { chainId: delegation.chainId, address: delegation.delegate, nonce: BigInt(nonce) };
+    const fields = { chainId, address: delegate, nonce: BigInt(nonce) };
     const authorization = { ...fields, signature: signDigest(wallet.key, hashAuthorization(fields)) };
     signed.set(address, { authorization, doubtful: named.length === 1 && nonce > 0 });
   }

@@ -6,22 +6,14 @@ import { accountsWithForeignCode, collectionsWithoutMinter } from "../chain/read
 import type { SimulatedCall, SimulatedFailure } from "../chain/simulate-calls.ts";
 import { type Command, isDelegated, isMint } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
-import type { Db } from "../store/db/sql.ts";
 import { checkpointOf } from "../store/db/meta.ts";
-import type { Doubts } from "./doubts.ts";
-import type { Deferred, ForeignSimulations } from "./foreign-simulations.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
-
-interface SimulationContext {
-  client: ChainClient;
-  read: Db;
-  contracts: ContractAddresses;
-  simulations: ForeignSimulations;
-  doubts: Doubts;
-}
+import type { RelayerContext } from "./context.ts";
+import type { Deferred } from "./foreign-simulations.ts";
 
 export interface EncodedItem extends EncodedCall {
   request: NumberedRequest;
+  number: bigint;
   command: Command;
   /** Whether the call may run code of its recipient. A mint into a wallet of the service never does. */
   callsRecipient: boolean;
@@ -49,13 +41,13 @@ const DECISIVE: ReadonlySet<RequestFailureCode> = new Set(["receiver_rejected", 
  * @param newest the newest block that the node had a moment ago.
  */
 export async function simulate(
-  context: SimulationContext,
+  context: RelayerContext,
   items: EncodedItem[],
   delegating: ReadonlySet<string>,
   newest: number,
 ): Promise<(Simulation | Deferred)[]> {
-  const { client, contracts, read, simulations, doubts } = context;
-  const checkpoint = await checkpointOf(read);
+  const { client, contracts, database, simulations, doubts } = context;
+  const checkpoint = await checkpointOf(database.read);
   // The indexer may have processed newer blocks since the lane asked.
   const block = newest < checkpoint ? (await client.latestBlock()).number : newest;
   const minted = items.filter(({ command }) => isMint(command)).map(({ target }) => target);
@@ -69,7 +61,6 @@ export async function simulate(
       id: item.request.id,
       appId: item.request.app_id,
       receiver: contractThatRuns(item),
-      number: item.request.number,
       needsDelegation: delegating.has(item.target),
     })),
     block,

@@ -5,9 +5,9 @@ export const SERVER_DEFECTS: readonly Defect[] = [
   {
     name: "broadcast-before-commit",
     promise: "A transaction is committed before any node gets it.",
-    file: "api/relayer/sender.ts",
+    file: "api/relayer/lane.ts",
     find: 'crashPoint("relayer:signed");',
-    replace: "await this.#deps.client.broadcast(attempt.raw);",
+    replace: "await this.#context.client.broadcast(signed.attempt.raw);",
     tests: ["test/api/relayer/lane.test.ts"],
   },
   {
@@ -117,7 +117,7 @@ export const SERVER_DEFECTS: readonly Defect[] = [
   {
     name: "corrupt-claim-stops-others",
     promise: "A request that cannot be claimed does not stop the others.",
-    file: "api/relayer/sender.ts",
+    file: "api/relayer/lane.ts",
     find: "// The database refuses to change some of them.",
     replace: "throw error; //",
     tests: ["test/api/pipeline/parked-rows.test.ts"],

@@ -4,6 +4,7 @@ import type { Settings } from "../../config/settings.ts";
 import { MediaResults } from "../../content/copy/media-results.ts";
 import { GWEI } from "../../domain/wei.ts";
 import type { Keyring } from "../../keys/keyring.ts";
+import type { RelayerContext } from "../../relayer/context.ts";
 import { GasMeter } from "../../relayer/gas-meter.ts";
 import { LaneShare, type Relayers } from "../../relayer/lane-share.ts";
 import { Lane } from "../../relayer/lane.ts";
@@ -47,7 +48,11 @@ export function relayerWorkers(settings: Settings, parts: WorkerDeps, signing: S
   const share = new LaneShare(settings.lanes.length, signing.relayers, leaseTimes(settings.leaseSeconds));
   const lanes = signing.lanes.map((index) => ({
     name: `lane ${index.toString()}`,
-    worker: createLane(settings, { ...deps, signing, simulations, doubts, share }, index),
+    worker: new Lane(
+      contextOf(settings, { ...deps, signing, simulations, doubts, share }, index),
+      index,
+      !settings.lanes.includes(index),
+    ),
     critical: true,
   }));
   return [
@@ -72,34 +77,30 @@ function createSimulations(settings: Settings, deps: WorkerDeps): ForeignSimulat
   });
 }
 
-function createLane(
+/** What the lane with this number works with. */
+function contextOf(
   settings: Settings,
   deps: WorkerDeps & { signing: Signing; simulations: ForeignSimulations; doubts: Doubts; share: LaneShare },
   index: number,
-): Lane {
-  const { database, client, identity, signals, logger, metrics, now } = deps;
-  const { keyring, gas } = deps.signing;
-  return new Lane(index, {
-    database,
-    read: database.read,
-    client,
-    ...identity,
-    signals,
-    logger,
-    metrics,
-    now,
-    keyring,
-    gas,
+): RelayerContext {
+  return {
+    database: deps.database,
+    client: deps.client,
+    chainId: deps.identity.chainId,
+    contracts: deps.identity.contracts,
+    keyring: deps.signing.keyring,
+    signals: deps.signals,
+    logger: deps.logger.child({ lane: index }),
+    metrics: deps.metrics,
+    now: deps.now,
+    gas: deps.signing.gas,
     maxItemGas: settings.limits.itemGas,
+    maxFeePerGas: BigInt(settings.maxFeeGwei) * GWEI,
     simulations: deps.simulations,
     doubts: deps.doubts,
-    maxFeePerGas: BigInt(settings.maxFeeGwei) * GWEI,
-    draining: !settings.lanes.includes(index),
     share: deps.share,
     lease: leaseTimes(settings.leaseSeconds),
-    resendPolicy: {
-      rebroadcastAfter: settings.rebroadcastSeconds * 1000,
-      replaceAfter: settings.replaceSeconds * 1000,
-    },
-  });
+    rebroadcastAfter: settings.rebroadcastSeconds * 1000,
+    replaceAfter: settings.replaceSeconds * 1000,
+  };
 }

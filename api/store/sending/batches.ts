@@ -38,9 +38,11 @@ export interface OpenBatch extends BatchRow {
   attempts: StoredAttempt[];
 }
 
-export interface RecordedBatch {
+/** A batch with the first signed version of its transaction. Once this is committed, the bytes may be broadcast. */
+export interface RecordedBatch extends SignedAttempt {
   batchId: number;
   attemptId: number;
+  nonce: number;
   /** The requests that no earlier batch carried. */
   sent: StoredRequest[];
 }
@@ -93,7 +95,7 @@ export async function recordBatch(
   const attemptId = await insertAttempt(trx, batchId, batch.attempt, now);
   await insertItems(trx, batchId, batch.requests, batch.weights);
   const sent = await markProcessing(trx, batch.requests, { batchId, transactionHash: batch.attempt.hash }, now);
-  return { batchId, attemptId, sent };
+  return { ...batch.attempt, nonce: batch.nonce, batchId, attemptId, sent };
 }
 
 /** The batch carries these requests, in this order. @param weights the gas that each is expected to use. */

@@ -1,9 +1,11 @@
+import { randomBytes } from "node:crypto";
+
 import { type RawBuilder, sql } from "kysely";
 
 import type { Backoff } from "../../domain/backoff.ts";
 import type { StoredReason } from "../../domain/waiting-for.ts";
 import type { ChainOutcome } from "../../domain/request.ts";
-import { LONGEST_WAIT } from "../db/due.ts";
+import { AT_ONCE, LONGEST_WAIT } from "../db/due.ts";
 import { type Db, forUpdateSkipLocked, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows } from "../db/parked-rows.ts";
@@ -74,17 +76,57 @@ export async function readyRequests(db: Db, now: number, limit: number): Promise
   return rows.map(({ id }) => id);
 }
 
-/** Parks claimed requests: no lane claims them until the times that are returned. @throws LeaseLost */
+/** A claimed request that the next transaction of its lane does not carry, and what becomes of it. */
+export type Unsent =
+  /** It is ready again after this time, in milliseconds. */
+  | { request: NumberedRequest; retryIn: number; waitingFor: StoredReason | null }
+  /** It waits, longer each time, as long as a node names this reason. The operator reads the reason, the app `waitingFor`. */
+  | { request: NumberedRequest; heldBy: string; waitingFor: StoredReason }
+  /** It fails. @param cause what the operator must see in the log; null: the failure concerns only the app. */
+  | { request: NumberedRequest; failure: Omit<Failure, "ok">; cause: unknown };
+type Failure = Extract<ChainOutcome, { ok: false }>;
+
+/** Longer each time, a request waits that cannot be sent because of what a node names. In milliseconds. */
+const HELD_WAIT = { first: 2_000, longest: 60_000 };
+
+/**
+ * Gives claimed requests back, or fails them. One that was signed before may still be mined, so it is postponed instead.
+ * @returns those that failed. @throws LeaseLost
+ */
+export async function returnUnsent(
+  trx: Trx,
+  lease: Lease,
+  unsent: readonly Unsent[],
+  now: number,
+): Promise<DecidedRequest[]> {
+  if (unsent.length === 0) return [];
+  await holdLease(trx, lease);
+  const ready: ReadyRow[] = [];
+  const held: FailedClaim[] = [];
+  const failing: { request: NumberedRequest; outcome: Failure }[] = [];
+  for (const one of unsent) {
+    const { request } = one;
+    const { id } = request;
+    if ("retryIn" in one)
+      ready.push({ id, ready_at: one.retryIn === 0 ? AT_ONCE : now + one.retryIn, waiting_for: one.waitingFor });
+    else if ("heldBy" in one) held.push({ id, error: one.heldBy, waitingFor: one.waitingFor });
+    else if (request.status === "pending") failing.push({ request, outcome: { ok: false, ...one.failure } });
+    else ready.push({ id, ready_at: now + LONGEST_WAIT, waiting_for: "simulation" });
+  }
+  await makeReady(trx, ready);
+  if (held.length > 0) await parkRequests(trx, held, now, HELD_WAIT);
+  return failing.length === 0 ? [] : failWithoutEffect(trx, failing, now);
+}
+
+/** Parks claimed requests whose work fails: no lane claims them until the times that are returned. @throws LeaseLost */
 export async function parkClaims(
   trx: Trx,
   lease: Lease,
-  failed: readonly FailedClaim[],
+  failed: readonly FailedRow[],
   now: number,
-  wait?: Backoff,
 ): Promise<ParkedRow[]> {
-  if (failed.length === 0) return [];
   await holdLease(trx, lease);
-  return parkRequests(trx, failed, now, wait);
+  return parkRequests(trx, failed, now);
 }
 
 /** @param waitingFor default: `unknown`. */
@@ -105,63 +147,16 @@ async function parkRequests(
   return parked;
 }
 
+type ReadyRow = Pick<RequestRow, "id" | "ready_at" | "waiting_for">;
+
 /** The lane gives requests back that it has claimed. */
-async function makeReady(
-  trx: Trx,
-  rows: readonly Pick<RequestRow, "id" | "ready_at" | "waiting_for">[],
-): Promise<void> {
+async function makeReady(trx: Trx, rows: readonly ReadyRow[]): Promise<void> {
   if (rows.length === 0) return;
   const columns = { id: "text", ready_at: "integer", waiting_for: "text" } as const;
   await sql`
     update requests set ready_at = input.ready_at, waiting_for = input.waiting_for, lane = null
       from ${rowSet(trx, columns, rows)} as input
      where requests.id = input.id and batch_id is null and status in ('pending', 'processing')`.execute(trx);
-}
-
-/**
- * Returns requests that the lane has claimed. They can be claimed again from `readyAt` on.
- * @param waitingFor why they wait until then. @throws LeaseLost
- */
-export async function returnClaims(
-  trx: Trx,
-  lease: Lease,
-  ids: string[],
-  readyAt: number,
-  waitingFor: StoredReason | null = null,
-): Promise<void> {
-  if (ids.length === 0) return;
-  await holdLease(trx, lease);
-  await makeReady(
-    trx,
-    ids.map((id) => ({ id, ready_at: readyAt, waiting_for: waitingFor })),
-  );
-}
-
-/**
- * Fails claimed requests that will not be sent. One that was signed before may still be mined, so it is only postponed.
- * @returns those that failed.
- */
-export async function failClaims(
-  trx: Trx,
-  lease: Lease,
-  failures: (Pick<Extract<ChainOutcome, { ok: false }>, "errorCode" | "errors"> & { request: NumberedRequest })[],
-  now: number,
-): Promise<DecidedRequest[]> {
-  await holdLease(trx, lease);
-  const signed = failures.filter(({ request }) => request.status !== "pending");
-  await returnClaims(
-    trx,
-    lease,
-    signed.map(({ request }) => request.id),
-    now + LONGEST_WAIT,
-    "simulation",
-  );
-  const unsent = failures.filter(({ request }) => request.status === "pending");
-  return failWithoutEffect(
-    trx,
-    unsent.map(({ request, errorCode, errors }) => ({ request, outcome: { ok: false, errorCode, errors } })),
-    now,
-  );
 }
 
 /** Returns what a dead process had claimed but not signed. Nothing of it can have reached the chain. */
@@ -184,4 +179,24 @@ export async function countReady(db: Db, now: number, most: number): Promise<num
          + (select count(*) from (select 1 from requests where ready_at > ${now + LONGEST_WAIT} limit ${most}) as beyond)
         as count`.execute(db);
   return Math.min(rows[0]?.count ?? 0, most);
+}
+
+/** Bits of the counter inside one epoch. Numbers are dense because the relay keeps 256 of them in one storage slot. */
+const COUNTER_BITS = 32n;
+
+/**
+ * Draws request numbers: 64 random bits that this lane's process chooses at start, then a counter. So no other process, and
+ * no database restored from a backup, draws the same number again.
+ */
+export function createNumbers(): () => bigint {
+  const newEpoch = () => randomBytes(8).readBigUInt64BE() << COUNTER_BITS;
+  let epoch = newEpoch();
+  let counter = 0n;
+  return () => {
+    if (counter >> COUNTER_BITS !== 0n) {
+      epoch = newEpoch();
+      counter = 0n;
+    }
+    return epoch | counter++;
+  };
 }

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 
-import { batchSize, createNumbers } from "../../../api/relayer/sender.ts";
+import { batchSize } from "../../../api/relayer/build-batch.ts";
+import { createNumbers } from "../../../api/store/sending/claims.ts";
 
 describe("createNumbers", () => {
   it("counts without gaps in one process, and never repeats a number of another process", () => {

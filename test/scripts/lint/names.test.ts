@@ -17,7 +17,6 @@ const BANNED: Record<string, Banned> = {
   told: {
     instead: "stored, answered, known",
     except: [
-      "api/relayer/lane.ts",
       // A field of the result of `reconcile --json`.
       "api/cli/reconcile.ts",
       "api/operate/reconcile/compare.ts",
@@ -28,7 +27,7 @@ const BANNED: Record<string, Banned> = {
   dispute: { instead: "differ", except: [] },
   poison: { instead: "parked", except: [] },
   suspect: { instead: "parked, or the name of the fault", except: [] },
-  room: { instead: "free, left", except: ["api/relayer/lane.ts", "api/relayer/sender.ts"] },
+  room: { instead: "free, left", except: [] },
   candidate: {
     instead: "item",
     except: [],
@@ -42,8 +41,6 @@ const BANNED: Record<string, Banned> = {
     except: [
       "api/context/prepare-chain.ts",
       "api/context/service.ts",
-      "api/relayer/lane.ts",
-      "api/relayer/sender.ts",
       // The word of SQLite's library.
       "api/store/db/sqlite/sqlite.ts",
       "api/store/move/snapshot.ts",

@@ -17,7 +17,7 @@ import {
   claimRequests,
   countReady,
   returnAbandonedClaims,
-  returnClaims,
+  returnUnsent,
 } from "../../../../api/store/sending/claims.ts";
 import { ensureLane, hasBegun, takeLease } from "../../../../api/store/sending/lanes.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
@@ -128,8 +128,8 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
         claimRequests(trx, lease, { limit: 50, now: NOW, nextNumber: () => ++numbers }),
       );
       expect(claimed).to.have.length(50);
-      const ids = claimed.map(({ id }) => id);
-      await write((trx) => returnClaims(trx, lease, ids.slice(0, 25), NOW));
+      const unsent = claimed.slice(0, 25).map((request) => ({ request, retryIn: 1, waitingFor: null }));
+      await write((trx) => returnUnsent(trx, lease, unsent, NOW));
       await write((trx) => returnAbandonedClaims(trx, lease, NOW));
       await hasBegun(read, 0);
       await requestsByNumber(read, [1n, 2n]);

@@ -4,7 +4,7 @@ import type { Command } from "../../../../api/domain/command.ts";
 import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { markSent, recordBatch } from "../../../../api/store/sending/batches.ts";
-import { claimRequests, readyRequests, returnClaims } from "../../../../api/store/sending/claims.ts";
+import { claimRequests, readyRequests, returnUnsent } from "../../../../api/store/sending/claims.ts";
 import { ensureLane, type Lease, readLane, takeLease } from "../../../../api/store/sending/lanes.ts";
 import { minedBatch } from "../../support/blocks.ts";
 import { callsOf, NO_LIMITS } from "../../support/items.ts";
@@ -54,11 +54,11 @@ export async function claim({ write }: Tour, lane: Lease): Promise<NumberedReque
     const ready = await readyRequests(trx, options.now, options.limit);
     const { claimed } = await claimRequests(trx, lane, { ...options, only: ready });
     const others = claimed.filter(({ app_id }) => app_id !== APP);
-    await returnClaims(
+    await returnUnsent(
       trx,
       lane,
-      others.map(({ id }) => id),
-      NOW,
+      others.map((request) => ({ request, retryIn: 1, waitingFor: null })),
+      NOW - 1,
     );
     return claimed.filter(({ app_id }) => app_id === APP);
   });

@@ -1,7 +1,7 @@
 import { recordAttempt, batchesByHash, batchRequests, openBatches } from "../../../../api/store/sending/batches.ts";
 import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
 import { batchesWithoutCost } from "../../../../api/store/requests/costs.ts";
-import { countReady, failClaims, parkClaims, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
+import { countReady, parkClaims, returnAbandonedClaims, returnUnsent } from "../../../../api/store/sending/claims.ts";
 import {
   allLanes,
   firstNonces,
@@ -28,7 +28,7 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
   await write((trx) => renewLease(trx, lane, NOW));
   const claimed = await claim(tour, lane);
   const failed = failuresOf(claimed.filter(({ id }) => id === failing));
-  await write((trx) => failClaims(trx, lane, failed, NOW));
+  await write((trx) => returnUnsent(trx, lane, failed, NOW));
   const broken = claimed.slice(-1).map(({ id }) => ({ id, error: "it always fails" }));
   await write((trx) => parkClaims(trx, lane, broken, NOW));
   const brokenId = broken[0]?.id ?? "";
@@ -57,11 +57,12 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
   await write((trx) => closeBatch(trx, sent.batchId, { blockNumber: 1, cost: null }, NOW));
   // What was signed before is postponed instead of failed.
   const returned = await claim(tour, held);
-  await write((trx) => failClaims(trx, held, failuresOf(returned), NOW));
+  await write((trx) => returnUnsent(trx, held, failuresOf(returned), NOW));
   await write((trx) => storeReason(trx, held, "low_funds"));
   await write((trx) => releaseLease(trx, held, null));
 }
 
 function failuresOf(requests: readonly NumberedRequest[]) {
-  return requests.map((request) => ({ request, errorCode: "execution_reverted" as const, errors: null }));
+  const failure = { errorCode: "execution_reverted" as const, errors: null };
+  return requests.map((request) => ({ request, failure, cause: null }));
 }

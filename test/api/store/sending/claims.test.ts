@@ -6,7 +6,7 @@ import {
   claimRequests,
   countReady,
   returnAbandonedClaims,
-  returnClaims,
+  returnUnsent,
 } from "../../../../api/store/sending/claims.ts";
 import { ensureLane, type Lease } from "../../../../api/store/sending/lanes.ts";
 import { triesOnEngine } from "../../../support/engine.ts";
@@ -88,11 +88,12 @@ describe("claimRequests", () => {
     it("does not return what the next holder of the lane has claimed", async () => {
       await appWith([1, 2]);
       const paused = lease;
-      const claimed = (await claim(2)).map(({ id }) => id);
+      const claimed = await claim(2);
       lease = await leaseOf(database, "next", 3);
       expect(await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE))).to.equal(2);
-      expect((await claim(2)).map(({ id }) => id)).to.have.members(claimed);
-      const late = await database.write((trx) => returnClaims(trx, paused, claimed, AT_ONCE)).catch(String);
+      expect((await claim(2)).map(({ id }) => id)).to.have.members(claimed.map(({ id }) => id));
+      const unsent = claimed.map((request) => ({ request, retryIn: 0, waitingFor: null }));
+      const late = await database.write((trx) => returnUnsent(trx, paused, unsent, NOW)).catch(String);
       expect(late).to.match(/^LeaseLost/);
       expect(await countReady(database.read, NOW, 10)).to.equal(0);
     });

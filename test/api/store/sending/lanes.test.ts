@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { LeaseLost } from "../../../../api/shared/lease.ts";
 import { recordAttempt, recordBatch } from "../../../../api/store/sending/batches.ts";
 import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
-import { claimRequests, failClaims, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
+import { claimRequests, returnAbandonedClaims, returnUnsent } from "../../../../api/store/sending/claims.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
 import {
   ensureLane,
@@ -20,7 +20,7 @@ import { useTestDatabase } from "../../../support/use-database.ts";
 
 function because(message: string) {
   const errorCode = "execution_reverted" as const;
-  return { errorCode, errors: [{ field: "transaction", code: errorCode, message }] };
+  return { failure: { errorCode, errors: [{ field: "transaction", code: errorCode, message }] }, cause: null };
 }
 
 describe("leases of a lane", () => {
@@ -74,7 +74,7 @@ describe("leases of a lane", () => {
         claim: (trx) => claimRequests(trx, stale, { limit: 10, now: 5, nextNumber }),
         record: (trx) => recordBatch(trx, stale, { nonce: 7, requests: [claimed], weights: [1], attempt }, 1),
         attempt: (trx) => recordAttempt(trx, stale, 1, attempt, 1),
-        fail: (trx) => failClaims(trx, stale, [{ request: claimed, ...because("?") }], 1),
+        fail: (trx) => returnUnsent(trx, stale, [{ request: claimed, ...because("?") }], 1),
         return: (trx) => returnAbandonedClaims(trx, stale, 1),
         renew: (trx) => renewLease(trx, stale, 1_000),
       };
@@ -115,13 +115,13 @@ describe("leases of a lane", () => {
         claimRequests(trx, lease, { limit: 10, now: 5, nextNumber: () => number++ }),
       );
       const unsigned = claimed.slice(0, 1).map((request) => ({ request, ...because("too long") }));
-      await database.write((trx) => failClaims(trx, lease, unsigned, 9));
+      await database.write((trx) => returnUnsent(trx, lease, unsigned, 9));
       const failed = await requestRow(database, first.id);
       expect(failed).to.include({ status: "failed", error_code: "execution_reverted", lane: null, ready_at: null });
       expect(failed.errors).to.deep.equal([{ field: "transaction", code: "execution_reverted", message: "too long" }]);
       const signed = claimed.slice(1).map((request) => ({ ...request, status: "processing" as const }));
       const failures = signed.map((request) => ({ request, ...because("?") }));
-      await database.write((trx) => failClaims(trx, lease, failures, 9));
+      await database.write((trx) => returnUnsent(trx, lease, failures, 9));
       expect(await requestRow(database, second.id)).to.include({ status: "pending", ready_at: 600_009, lane: null });
       expect((await database.read.selectFrom("events").select("type").execute()).map((row) => row.type)).to.deep.equal([
         "error",
