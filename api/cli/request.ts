@@ -9,7 +9,7 @@ import { inOneLine } from "../shared/text.ts";
 import { leaseTimes } from "../shared/lease.ts";
 import type { Db } from "../store/db/sql.ts";
 import { failUnsigned, type Unendable } from "../store/media/fail-unsigned.ts";
-import { readReasons } from "../store/sending/reasons.ts";
+import { readReasons } from "../store/sending/lanes.ts";
 import { findRequest, listRequests, type ListedRequest } from "../store/requests/requests.ts";
 import { withDatabase } from "./database.ts";
 import { appsNamed, readLimit } from "./options.ts";

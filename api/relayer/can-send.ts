@@ -12,22 +12,19 @@ import type { RelayerContext } from "./context.ts";
 type CannotSendCode =
   "unknown_transaction" | "no_relay" | "not_operator" | "relay_paused" | "no_funds" | "fees_too_high";
 
-/** The states that `doctor` and `/metrics` report under a name of their own. */
-const CONDITION_OF: Partial<Record<CannotSendCode, Condition>> = {
-  relay_paused: "relay_paused",
-  no_funds: "low_funds",
-};
-
-/** What each code is called for apps. They can do nothing about the other ones, which name the installation. */
-const REASON_OF: Partial<Record<CannotSendCode, StoredReason>> = {
-  relay_paused: "paused",
-  no_funds: "low_funds",
-  fees_too_high: "fees_too_high",
+/**
+ * What a code is called for apps, and in `doctor` and `/metrics`. Apps can do nothing about the other codes, which name the
+ * installation.
+ */
+const NAMES: Partial<Record<CannotSendCode, { reason: StoredReason; condition?: Condition }>> = {
+  relay_paused: { reason: "paused", condition: "relay_paused" },
+  no_funds: { reason: "low_funds", condition: "low_funds" },
+  fees_too_high: { reason: "fees_too_high" },
 };
 
 /** What an error of a lane is called for apps. */
 export function reasonOf(error: unknown): StoredReason {
-  return error instanceof CannotSend ? (REASON_OF[error.code] ?? "unknown") : reasonOfChain(error);
+  return error instanceof CannotSend ? (NAMES[error.code]?.reason ?? "unknown") : reasonOfChain(error);
 }
 
 /** Nothing can be sent now. The code says why to programs, the message says why to people and what to do next. */
@@ -41,7 +38,7 @@ export class CannotSend extends Error {
   }
 
   get condition(): Condition | undefined {
-    return CONDITION_OF[this.code];
+    return NAMES[this.code]?.condition;
   }
 }
 

@@ -69,7 +69,7 @@ export class InFlight {
 
   /** Broadcasts unmined batches again, and replaces those that stay unmined, or that the node refuses. */
   async watch(lease: Lease, open: OpenBatch[]): Promise<void> {
-    const { now, rebroadcastAfter, replaceAfter } = this.#context;
+    const { logger, now, rebroadcastAfter, replaceAfter } = this.#context;
     const passed = (time: number, wait: number) => isDue(time + wait, now(), wait);
     const nonces = new Set(open.map(({ nonce }) => nonce));
     for (const nonce of this.#logged.keys()) if (!nonces.has(nonce)) this.#logged.delete(nonce);
@@ -79,7 +79,11 @@ export class InFlight {
       const { sentAt, raw } = latest;
       // Its bytes were pruned, so a block contains it. The indexer is about to read that block again.
       if (raw === null) continue;
-      if (now() - batch.created_at > LANE_STUCK) this.#logStuck(batch);
+      if (now() - batch.created_at > LANE_STUCK && this.#isNews(batch.nonce, "stuck"))
+        logger.warn(
+          { condition: "lane_stuck" satisfies Condition, nonce: batch.nonce, hash: latest.hash },
+          "no block has contained a transaction of the lane for more than five minutes: check that the node passes transactions on, and MAX_FEE_GWEI",
+        );
       const due = sentAt === null || passed(sentAt, rebroadcastAfter);
       if (!due && !isRefusal(latest.answer)) continue;
       const answer = due
@@ -116,7 +120,11 @@ export class InFlight {
     const found = await this.#replacementFees(latest);
     if (found === null) {
       this.#tooHighUntil = performance.now() + Math.min(TOO_HIGH_WAIT, replaceAfter);
-      this.#logTooHigh(batch.nonce);
+      if (this.#isNews(batch.nonce, "fees-too-high"))
+        logger.error(
+          { nonce: batch.nonce },
+          "an unmined transaction needs a fee above MAX_FEE_GWEI: wait for lower fees or raise the setting",
+        );
       return;
     }
     const { fees, blockGas } = found;
@@ -173,22 +181,6 @@ export class InFlight {
     if (logged.has(what)) return false;
     this.#logged.set(nonce, logged.add(what));
     return true;
-  }
-
-  #logStuck({ nonce, attempts }: OpenBatch): void {
-    if (!this.#isNews(nonce, "stuck")) return;
-    this.#context.logger.warn(
-      { condition: "lane_stuck" satisfies Condition, nonce, hash: attempts.at(-1)?.hash },
-      "no block has contained a transaction of the lane for more than five minutes: check that the node passes transactions on, and MAX_FEE_GWEI",
-    );
-  }
-
-  #logTooHigh(nonce: number): void {
-    if (!this.#isNews(nonce, "fees-too-high")) return;
-    this.#context.logger.error(
-      { nonce },
-      "an unmined transaction needs a fee above MAX_FEE_GWEI: wait for lower fees or raise the setting",
-    );
   }
 
   /** Sends bytes that are in flight once more, or the first ones of a replacement. */

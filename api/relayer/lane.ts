@@ -49,14 +49,7 @@ import { type Batch, buildBatch } from "./build-batch.ts";
 import { CannotSend, type CanSend, checkCanSend, checkDatabaseIsNewest, reasonOf } from "./can-send.ts";
 import type { RelayerContext } from "./context.ts";
 import { InFlight } from "./in-flight.ts";
-import {
-  affordableGas,
-  affordsFlight,
-  fillsBlocks,
-  LEAST_IN_FLIGHT,
-  mayAddToFlight,
-  pauseBeforePartial,
-} from "./pace.ts";
+import { affordableGas, fillsBlocks, LEAST_IN_FLIGHT, mayAddToFlight, pauseBeforePartial } from "./pace.ts";
 import { reportCommit, reportUnsent } from "./report.ts";
 import { signBatch } from "./sign.ts";
 
@@ -245,7 +238,8 @@ export class Lane {
         "the lane is low on funds: send it the chain's own currency",
       );
     this.#isLow = isLow;
-    if (affordsFlight(open, funds, { gas: mostGas, fees })) return true;
+    // The first transactions need no check: they wait in the database until the lane is funded.
+    if (open.length < LEAST_IN_FLIGHT || affordableGas(open, funds, fees) >= mostGas) return true;
     this.#shortUntil = performance.now() + SHORT_WAIT;
     return false;
   }

@@ -74,21 +74,6 @@ function gasInFlight(open: readonly FlightTransaction[]): number {
 }
 
 /**
- * Whether the lane can pay for one more transaction beside those in flight. A node refuses what the account cannot pay
- * for at the highest fee. The first transactions need no check: they wait in the database until the lane is funded.
- * @param funds of the lane, in wei.
- * @param gas the highest gas limit that the transaction can have.
- */
-export function affordsFlight(
-  open: readonly FlightTransaction[],
-  funds: bigint,
-  { gas, fees }: { gas: number; fees: Fees },
-): boolean {
-  if (open.length < LEAST_IN_FLIGHT) return true;
-  return costInFlight(open) + BigInt(gas) * fees.maxFeePerGas <= funds;
-}
-
-/**
  * The gas limit that the funds of a lane pay for, beside what is in flight. A node refuses a transaction with a higher one.
  * @param funds in wei.
  */

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { BROADCAST_ANSWERS, type BroadcastAnswer } from "../../domain/broadcast-answer.ts";
 import { type Db, rowSet, textSet, type Trx } from "../db/sql.ts";
-import type { AttemptRow, BatchRow, RequestRow } from "../db/schema.ts";
+import type { AttemptRow, BatchRow } from "../db/schema.ts";
 import { markProcessing } from "../requests/request-state.ts";
 import { type NumberedRequest, type StoredRequest, toNumberedRequest } from "../requests/requests.ts";
 import { holdLease, type Lease } from "./lanes.ts";
@@ -193,17 +193,14 @@ export async function openBatches(db: Db, lane?: number): Promise<OpenBatch[]> {
 
 /** All requests of a batch in the order of its calls, in any status. */
 export async function batchRequests(db: Db, batchId: number): Promise<NumberedRequest[]> {
-  return (await batchRows(db, batchId)).map(toNumberedRequest);
-}
-
-function batchRows(db: Db, batchId: number): Promise<RequestRow[]> {
-  return db
+  const rows = await db
     .selectFrom("batch_items")
     .innerJoin("requests", "requests.id", "batch_items.request_id")
     .selectAll("requests")
     .where("batch_items.batch_id", "=", batchId)
     .orderBy("batch_items.position")
     .execute();
+  return rows.map(toNumberedRequest);
 }
 
 /** Batch ids by the hash of any of their signed versions. */

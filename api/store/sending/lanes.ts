@@ -1,11 +1,12 @@
 import { sql } from "kysely";
 import { z } from "zod";
 
-import type { StoredReason } from "../../domain/waiting-for.ts";
+import type { PipelineReasons, StoredReason } from "../../domain/waiting-for.ts";
 import { LeaseLost } from "../../shared/lease.ts";
 import type { Db, Trx } from "../db/sql.ts";
 import type { LaneRow } from "../db/schema.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
+import { countProcesses } from "../db/presence.ts";
 import { isFree } from "../db/work-lease.ts";
 
 /** The right to use a lane. It is valid while the row has this fencing token. */
@@ -141,4 +142,29 @@ export async function releaseLease(trx: Trx, lease: Lease, waitingFor: StoredRea
     .where("lane", "=", lease.lane)
     .where("lease_fence", "=", lease.fence)
     .execute();
+}
+
+/**
+ * What the processes that send and follow requests have stored about themselves.
+ * @param lanes the lanes of the settings. @param presence milliseconds for which a process says that it runs.
+ */
+export async function readReasons(
+  db: Db,
+  { lanes, now, presence }: { lanes: readonly number[]; now: number; presence: number },
+): Promise<PipelineReasons> {
+  const rows = await allLanes(db);
+  const batches = await db
+    .selectFrom("batches")
+    .select(["id", "lane", "created_at as createdAt"])
+    .where("status", "=", sql.lit("open"))
+    .execute();
+  return {
+    isSending: (await countProcesses(db, "relayer", { now, lasts: presence, within: presence })) > 0,
+    lanes: rows.map(({ lane, waiting_for: waitingFor }) => ({
+      waitingFor,
+      inUse: lanes.includes(lane),
+      unmined: batches.filter((batch) => batch.lane === lane),
+    })),
+    indexer: (await readMeta(db, "indexer_waits_for")) as StoredReason | null,
+  };
 }

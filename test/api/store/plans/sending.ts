@@ -6,11 +6,11 @@ import {
   allLanes,
   firstNonces,
   hasBegun,
+  readReasons,
   releaseLease,
   renewLease,
   storeReason,
 } from "../../../../api/store/sending/lanes.ts";
-import { readReasons } from "../../../../api/store/sending/reasons.ts";
 import type { NumberedRequest } from "../../../../api/store/requests/requests.ts";
 import { mintOf } from "../../support/rows.ts";
 import { accept, APP, claim, LANE, lease, send } from "./lane.ts";
