@@ -94,11 +94,8 @@ export class ChainClient {
     schema: z.ZodType<T>,
     { problem, ...bounds }: RpcBounds & { problem?: string } = {},
   ): Promise<T[]> {
-    const answers = await this.#all(
-      params.map((one) => ({ method, params: one })),
-      bounds,
-    );
-    return answers.map((answer) => parse(schema, answer, problem));
+    const calls = params.map((one) => ({ method, params: one }));
+    return valuesOf(await this.#batch(calls, bounds)).map((answer) => parse(schema, answer, problem));
   }
 
   /** What the node that is read now accepts. */

@@ -166,9 +166,10 @@ export class Nodes {
 
   /** Results in the order of the calls. An error of one call does not affect the others. @throws ChainUnavailable */
   batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
-    const isAlone = this.count > 1 && this.#pinned.getStore() === undefined;
-    const asked = isAlone ? { ...bounds, wait: Math.min(bounds.wait ?? Infinity, MOVE_ON_AFTER) } : bounds;
-    return this.session(() => this.#read.batch(calls, asked));
+    const node = this.count === 1 ? this.#read : this.#pinned.getStore();
+    if (node !== undefined) return node.batch(calls, bounds);
+    const wait = Math.min(bounds.wait ?? Infinity, MOVE_ON_AFTER);
+    return this.session(() => this.#read.batch(calls, { ...bounds, wait }));
   }
 
   /**

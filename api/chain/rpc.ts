@@ -213,7 +213,7 @@ export class Rpc {
     const first = this.#id;
     this.#id += calls.length;
     const body = calls.map((call, index) => ({ jsonrpc: "2.0", id: first + index, ...call }));
-    const http = await this.#exchange(JSON.stringify(body.length === 1 ? body[0] : body), bounds);
+    const http = await this.#send(JSON.stringify(body.length === 1 ? body[0] : body), bounds);
     const { retryAfter } = http;
     const sent = { size: calls.length, retryAfter, startedAt };
     if (http.status === 429) throw this.budget.refused(calls.length, sent);
@@ -256,16 +256,8 @@ export class Rpc {
    * Sends the body again when its connection broke before the answer, once. Nodes and load balancers close idle connections,
    * and may do so at the moment of the next call. It is safe to send any call twice: a signed transaction has its effect only once.
    */
-  async #exchange(body: string, bounds: RpcBounds): Promise<HttpAnswer> {
-    try {
-      return await this.#send(body, bounds);
-    } catch (error) {
-      if (!(error instanceof ChainUnavailable && BROKEN_CONNECTION.includes(String(error.cause)))) throw error;
-      return this.#send(body, bounds);
-    }
-  }
-
-  async #send(body: string, { answerBytes = MAX_ANSWER, abort, timeout }: RpcBounds): Promise<HttpAnswer> {
+  async #send(body: string, bounds: RpcBounds, isAgain = false): Promise<HttpAnswer> {
+    const { answerBytes = MAX_ANSWER, abort, timeout } = bounds;
     const late = AbortSignal.timeout(timeout ?? this.#options.timeout ?? TIMEOUT);
     try {
       const response = await request(this.url, {
@@ -282,10 +274,10 @@ export class Rpc {
       return { status, retryAfter, json: parseJson(await readText(response, answerBytes)) };
     } catch (error) {
       if (error instanceof AnswerTooLarge || error instanceof ChainUnavailable) throw error;
+      const cause = faultOf(error);
+      if (!isAgain && BROKEN_CONNECTION.includes(String(cause))) return this.#send(body, bounds, true);
       // The URL may contain a provider's key, so no message includes it.
-      throw new ChainUnavailable("the node cannot be reached: check RPC_URL and that the node runs", {
-        cause: faultOf(error),
-      });
+      throw new ChainUnavailable("the node cannot be reached: check RPC_URL and that the node runs", { cause });
     }
   }
 }
