@@ -91,8 +91,8 @@ export class AcceptQueue {
       while (!this.#together.isEmpty) await this.#decideTogether();
       this.#decidesTogether = false;
     };
-    // Calls that arrived together with this one share its commit.
-    setImmediate(() => void work());
+    // Two turns: calls that arrived together with this one, and those of the turn after it, share its commit.
+    setImmediate(() => setImmediate(() => void work()));
   }
 
   /** Takes its calls when the transaction has begun: until then, further ones join, and those that wait too long are refused. */

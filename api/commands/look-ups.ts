@@ -1,3 +1,5 @@
+import { nextTick } from "node:process";
+
 import { findApiTokensByHash } from "../store/apps/api-tokens.ts";
 import { answerKey, findStoredAnswers } from "../store/apps/idempotency.ts";
 import { findWallets, findWalletsOfUsers } from "../store/apps/wallets.ts";
@@ -15,11 +17,12 @@ export type LookUps = ReturnType<typeof createLookUps>;
  * every earlier commit, so a revoked token stops working at once. Create one per process and database.
  */
 export function createLookUps(db: Db) {
+  // Calls whose tokens were looked up together continue together, so no further turn is needed to gather them.
   const read = <In, Out>(find: (db: Db, items: readonly In[]) => Promise<Out[]>) =>
-    together((items: readonly In[]) => find(db, items));
+    together((items: readonly In[]) => find(db, items), nextTick);
   return {
     /** By the SHA-256 of the tokens, hex. */
-    tokens: read(findApiTokensByHash),
+    tokens: together((hashes: readonly string[]) => findApiTokensByHash(db, hashes)),
     /** The answers that are stored under idempotency keys. */
     answers: read(async (_db, keys: readonly { appId: string; key: string }[]) => {
       const found = await findStoredAnswers(db, keys);
@@ -45,9 +48,11 @@ interface Waiting<In, Out> {
 /**
  * Handles what is asked in one turn of the event loop together, and also what is asked while an earlier group is handled.
  * @param handle one result for each item, in their order.
+ * @param begin `nextTick` gathers only what continues together after another group.
  */
 export function together<In, Out>(
   handle: (items: readonly In[]) => Promise<Out[]>,
+  begin: (handleAll: () => void) => void = setImmediate,
 ): (items: readonly In[]) => Promise<Out[]> {
   const waiting: Waiting<In, Out>[] = [];
   let isRunning = false;
@@ -76,7 +81,7 @@ export function together<In, Out>(
       waiting.push({ items, resolve, reject });
       if (isRunning) return;
       isRunning = true;
-      setImmediate(() => void runAll());
+      begin(() => void runAll());
     });
   };
 }
