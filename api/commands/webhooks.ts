@@ -9,14 +9,7 @@ import type { DeliveryRow } from "../store/db/schema.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { findDelivery, type LoggedDelivery, redeliver, redeliverFailed } from "../store/outbox/deliveries.ts";
 import { enqueueTestEvent, holdEvent } from "../store/outbox/events.ts";
-import {
-  findWebhook,
-  holdWebhook,
-  insertWebhook,
-  replaceSecrets,
-  type StoredWebhook,
-  updateWebhook,
-} from "../store/outbox/webhooks.ts";
+import { findWebhook, holdWebhook, replaceSecrets, setWebhook, type StoredWebhook } from "../store/outbox/webhooks.ts";
 
 interface SendWebhookDeps {
   database: Database;
@@ -111,25 +104,13 @@ export async function registerWebhook(
   }
   const secret = newWebhookSecret();
   const sealed = await sealSecrets(deps.sealer, appId, [{ secret, expires_at: null }]);
-  return deps.database.write(async (trx) => {
+  const webhook = await deps.database.write((trx) => {
     const now = Date.now();
     const wanted = events === null ? null : [...new Set(events)];
-    const created: StoredWebhook = {
-      app_id: appId,
-      url,
-      secrets: sealed,
-      events: wanted,
-      disabled_at: null,
-      created_at: now,
-      updated_at: now,
-    };
-    for (;;) {
-      if (await insertWebhook(trx, created)) return { webhook: created, secret };
-      const webhook = await updateWebhook(trx, appId, { url, events: wanted, now });
-      // Otherwise it was removed between the two statements.
-      if (webhook !== undefined) return { webhook, secret: null };
-    }
+    const times = { disabled_at: null, created_at: now, updated_at: now };
+    return setWebhook(trx, { app_id: appId, url, secrets: sealed, events: wanted, ...times });
   });
+  return { webhook, secret: webhook.secrets === sealed ? secret : null };
 }
 
 /**

@@ -16,10 +16,6 @@ export function toEventTypes(text: string | null): RequestEvent[] | null {
   return text === null ? null : (JSON.parse(text) as RequestEvent[]);
 }
 
-function fromEventTypes(types: RequestEvent[] | null): string | null {
-  return types === null ? null : JSON.stringify(types);
-}
-
 export async function findWebhook(db: Db, appId: string): Promise<StoredWebhook | undefined> {
   const row = await db.selectFrom("webhooks").selectAll().where("app_id", "=", appId).executeTakeFirst();
   return row && { ...row, events: toEventTypes(row.events) };
@@ -32,32 +28,17 @@ export async function holdWebhook(trx: Trx, appId: string): Promise<StoredWebhoo
   return row && { ...row, events: toEventTypes(row.events) };
 }
 
-/** @returns false when the app already has a webhook. */
-export async function insertWebhook(trx: Trx, webhook: StoredWebhook): Promise<boolean> {
-  const inserted = await trx
-    .insertInto("webhooks")
-    .values({ ...webhook, events: fromEventTypes(webhook.events) })
-    .onConflict((conflict) => conflict.column("app_id").doNothing())
-    .executeTakeFirst();
-  return inserted.numInsertedOrUpdatedRows === 1n;
-}
-
-/**
- * Changes the URL and the event types, keeps the secrets, and enables a disabled webhook.
- * @returns the webhook; undefined when there is none.
- */
-export async function updateWebhook(
-  trx: Trx,
-  appId: string,
-  change: { url: string; events: RequestEvent[] | null; now: number },
-): Promise<StoredWebhook | undefined> {
+/** Stores an app's webhook. One that the app has keeps its secrets, gets the URL and the event types, and is enabled. */
+export async function setWebhook(trx: Trx, webhook: StoredWebhook): Promise<StoredWebhook> {
+  const { url, updated_at } = webhook;
+  const events = webhook.events === null ? null : JSON.stringify(webhook.events);
   const row = await trx
-    .updateTable("webhooks")
-    .set({ url: change.url, events: fromEventTypes(change.events), disabled_at: null, updated_at: change.now })
-    .where("app_id", "=", appId)
+    .insertInto("webhooks")
+    .values({ ...webhook, events })
+    .onConflict((conflict) => conflict.column("app_id").doUpdateSet({ url, events, disabled_at: null, updated_at }))
     .returningAll()
-    .executeTakeFirst();
-  return row && { ...row, events: toEventTypes(row.events) };
+    .executeTakeFirstOrThrow();
+  return { ...row, events: toEventTypes(row.events) };
 }
 
 /** @returns false when another process has changed the secrets, or the webhook is gone. */

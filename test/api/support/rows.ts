@@ -12,7 +12,7 @@ import { insertCollections } from "../../../api/store/listings/collections.ts";
 import type { BlockRange } from "../../../api/store/ledger/apply-range.ts";
 import type { StoredMove } from "../../../api/store/ledger/history.ts";
 import { insertDeliveries } from "../../../api/store/outbox/deliveries.ts";
-import { insertWebhook } from "../../../api/store/outbox/webhooks.ts";
+import { setWebhook } from "../../../api/store/outbox/webhooks.ts";
 import {
   type ReservationRefusal,
   ReservationSet,
@@ -185,7 +185,7 @@ export async function addReserved(database: Database, command: Command & Reservi
 /** The webhook of an app, which gets all events. */
 export function addWebhook(database: Database, app: string, now: number): Promise<unknown> {
   const webhook = { app_id: app, url: WEBHOOK_URL, secrets: "sealed", events: null, disabled_at: null };
-  return database.write((trx) => insertWebhook(trx, { ...webhook, created_at: now, updated_at: now }));
+  return database.write((trx) => setWebhook(trx, { ...webhook, created_at: now, updated_at: now }));
 }
 
 /** Adds test events of an app, each with a delivery that is due, as the service adds one. */

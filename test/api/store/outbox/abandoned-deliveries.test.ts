@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { abandonDeliveries, closeAbandoned } from "../../../../api/store/outbox/abandoned-deliveries.ts";
 import { findDelivery, recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
 import { enqueueEvents, enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
-import { deleteWebhook, disableWebhook, updateWebhook } from "../../../../api/store/outbox/webhooks.ts";
+import { deleteWebhook, disableWebhook, setWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import { addApp, addRequest, addTestEvents, addWebhook, APP, creation, WEBHOOK_URL } from "../../support/rows.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 import { takeDueDeliveries, taker } from "../../../support/taker.ts";
@@ -101,7 +101,8 @@ describe("abandoned deliveries", () => {
       await emitMany(2);
       await database.write((trx) => disableWebhook(trx, APP, WEBHOOK_URL, "410", NOW));
       await emitMany(1);
-      await database.write((trx) => updateWebhook(trx, APP, { url: WEBHOOK_URL, events: null, now: NOW }));
+      const enabled = { app_id: APP, url: WEBHOOK_URL, events: null, secrets: "sealed", disabled_at: null };
+      await database.write((trx) => setWebhook(trx, { ...enabled, created_at: NOW, updated_at: NOW }));
       const taken = await take();
       expect(taken).to.have.length(1);
       expect(await count("failed")).to.equal(2);

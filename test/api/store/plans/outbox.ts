@@ -16,9 +16,8 @@ import {
   disableWebhook,
   findWebhook,
   holdWebhook,
-  insertWebhook,
+  setWebhook,
   replaceSecrets,
-  updateWebhook,
 } from "../../../../api/store/outbox/webhooks.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
 import { NOW, type Tour } from "./tour.ts";
@@ -33,13 +32,13 @@ export async function runOutbox(tour: Tour): Promise<void> {
   await deliver(tour);
   await findWebhook(read, app);
   await write((trx) => holdWebhook(trx, app));
-  await write((trx) => updateWebhook(trx, app, { url, events: ["completed"], now: NOW }));
+  const webhook = { app_id: app, url, secrets: "sealed", disabled_at: null, created_at: NOW, updated_at: NOW };
+  await write((trx) => setWebhook(trx, { ...webhook, events: ["completed"] }));
   await write((trx) => replaceSecrets(trx, app, { from: "sealed", to: "sealed again", now: NOW }));
   await write((trx) => disableWebhook(trx, app, "https://another.example/", "410", NOW));
   await write((trx) => disableWebhook(trx, app, url, "410", NOW));
   await write((trx) => deleteWebhook(trx, app, NOW));
-  const webhook = { app_id: app, url, secrets: "sealed", events: null };
-  await write((trx) => insertWebhook(trx, { ...webhook, disabled_at: null, created_at: NOW, updated_at: NOW }));
+  await write((trx) => setWebhook(trx, { ...webhook, events: null }));
 }
 
 /** Takes deliveries while two apps wait, one of whose queues is being ended, and stores every kind of result. */

@@ -13,7 +13,7 @@ import {
   noteForeignChange,
   readIndexedContracts,
 } from "../../../../api/store/ledger/indexed-contracts.ts";
-import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
+import { setWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import {
   hasUnsettledMints,
   hostedTokens,
@@ -52,7 +52,7 @@ export async function runPipeline(tour: Tour): Promise<void> {
 async function setUp({ read, write }: Tour): Promise<void> {
   await write((trx) => insertApp(trx, { id: APP, name: APP, created_at: 1 }));
   const webhook = { app_id: APP, url: "https://tour.example/", secrets: "sealed", events: null };
-  await write((trx) => insertWebhook(trx, { ...webhook, disabled_at: null, created_at: 1, updated_at: 1 }));
+  await write((trx) => setWebhook(trx, { ...webhook, disabled_at: null, created_at: 1, updated_at: 1 }));
   await write((trx) => writeMeta(trx, "checkpoint", LARGE.toString()));
   await write((trx) => writeContracts(trx, {}));
   await readContracts(read);

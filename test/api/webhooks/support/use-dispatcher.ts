@@ -9,7 +9,7 @@ import { leaseTimes } from "../../../../api/shared/lease.ts";
 import { NO_METRICS } from "../../../../api/shared/metrics.ts";
 import { Signal } from "../../../../api/shared/signal.ts";
 import { enqueueEvents } from "../../../../api/store/outbox/events.ts";
-import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
+import { setWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import { Dispatcher } from "../../../../api/webhooks/dispatcher.ts";
 import { WebhookReceiver } from "../../../../scripts/scene/receiver.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
@@ -62,7 +62,7 @@ class DispatcherFixture {
     const sealed = await sealSecrets(this.sealer, app, secrets);
     await this.database.write(async (trx) => {
       await trx.deleteFrom("webhooks").where("app_id", "=", app).execute();
-      await insertWebhook(trx, {
+      await setWebhook(trx, {
         app_id: app,
         url,
         secrets: sealed,
