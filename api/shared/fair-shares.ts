@@ -111,16 +111,10 @@ export class FairQueue<T> {
   /** Removes at most `most` items, one of each app in turn. */
   take(most: number): T[] {
     const taken: T[] = [];
-    // An app that is set again comes last, and the loop meets it again.
-    for (const [app, items] of this.#waiting) {
-      if (taken.length === most) break;
-      for (const item of items) {
-        taken.push(item);
-        items.delete(item);
-        break;
-      }
-      this.#waiting.delete(app);
-      if (items.size > 0) this.#waiting.set(app, items);
+    while (taken.length < most) {
+      const item = this.takeOne(() => true);
+      if (item === null) break;
+      taken.push(item);
     }
     return taken;
   }

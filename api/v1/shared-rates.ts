@@ -1,4 +1,3 @@
-import { together } from "../commands/look-ups.ts";
 import { addCalls } from "../store/apps/quotas.ts";
 import type { Database } from "../store/db/database.ts";
 
@@ -44,12 +43,10 @@ const LEAST_SHARE = 50;
 export class SharedRates {
   readonly #options: SharedRatesOptions;
   readonly #uncounted = new Map<string, Uncounted>();
-  readonly #counting: (keys: readonly string[]) => Promise<(SharedCount | null)[]>;
   #sweepAt = 0;
 
   constructor(options: SharedRatesOptions) {
     this.#options = options;
-    this.#counting = together((keys) => this.#count(keys));
   }
 
   /**
@@ -67,9 +64,7 @@ export class SharedRates {
     if (running < 2) return null;
     const left = limit - (local.used - uncounted.calls);
     const share = Math.ceil(Math.max(left / (SHARE * running), limit / LEAST_SHARE));
-    if (uncounted.calls < share) return null;
-    const [total = null] = await this.#counting([key]);
-    return total;
+    return uncounted.calls < share ? null : this.#addUp(key, uncounted);
   }
 
   #entry(key: string, now: number, msBeforeNext: number): Uncounted {
@@ -80,27 +75,19 @@ export class SharedRates {
     return entry;
   }
 
-  async #count(keys: readonly string[]): Promise<(SharedCount | null)[]> {
+  /** Calls that arrive meanwhile are added up the next time. */
+  async #addUp(key: string, uncounted: Uncounted): Promise<SharedCount | null> {
     const { database, window } = this.#options;
     const now = Date.now();
-    const added = [...new Set(keys)].flatMap((key) => {
-      const uncounted = this.#uncounted.get(key);
-      return uncounted === undefined || uncounted.calls === 0 ? [] : [{ key, used: uncounted.calls, uncounted }];
-    });
-    for (const { uncounted } of added) uncounted.calls = 0;
+    const added = { key, used: uncounted.calls, endsAt: uncounted.endsAt };
+    uncounted.calls = 0;
     try {
-      const rows = added.map(({ key, used, uncounted: { endsAt } }) => ({ key, used, endsAt }));
-      const totals = rows.length === 0 ? [] : await database.write((trx) => addCalls(trx, rows, { now, window }));
-      const byKey = new Map(totals.map((total) => [total.key, total]));
-      return keys.map((key) => {
-        const total = byKey.get(key);
-        const uncounted = this.#uncounted.get(key);
-        if (total === undefined || uncounted === undefined) return null;
-        uncounted.endsAt = total.endsAt;
-        return { used: total.used + uncounted.calls, msBeforeNext: Math.max(1, total.endsAt - now) };
-      });
+      const [total] = await database.write((trx) => addCalls(trx, [added], { now, window }));
+      if (total === undefined) return null;
+      uncounted.endsAt = total.endsAt;
+      return { used: total.used + uncounted.calls, msBeforeNext: Math.max(1, total.endsAt - now) };
     } catch (error) {
-      for (const { uncounted, used } of added) uncounted.calls += used;
+      uncounted.calls += added.used;
       throw error;
     }
   }
