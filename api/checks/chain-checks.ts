@@ -138,10 +138,10 @@ async function checkUnused({
   client,
   database,
   keys: { keyring },
-  lanes: wanted,
+  settings,
   chain,
 }: DoctorContext): Promise<Finding[]> {
-  const addresses = keyring === null ? [] : wanted.map((lane) => keyring.lane(lane).address);
+  const addresses = keyring === null ? [] : settings.lanes.map((lane) => keyring.lane(lane).address);
   const sent = await client.highestNonces(addresses);
   const reused = await reusedNonces(database.read);
   const at = addresses.findIndex((address, index) => (sent[index] ?? 0) > (reused.get(address) ?? 0));
@@ -160,7 +160,7 @@ async function checkLane(context: DoctorContext, row: LaneRow, isOperator: boole
       problem(`The seed makes ${derived} for ${name}. Set SEED_FILE to the seed that belongs to this database.`),
     );
   }
-  if (context.lanes.includes(row.lane) && !isOperator) {
+  if (context.settings.lanes.includes(row.lane) && !isOperator) {
     findings.push(problem(`${name} is not an operator of the relay. Have the relay's owner call setOperator for it.`));
   }
   // Read the chain before the database: the database commits a nonce before the chain sees it.

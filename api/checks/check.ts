@@ -1,6 +1,6 @@
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import type { VerifyReceipts } from "../config/variables.ts";
+import type { Settings } from "../config/settings.ts";
 import type { Condition } from "../domain/conditions.ts";
 import type { FoundKeys } from "../keys/seed-file.ts";
 import type { Database } from "../store/db/database.ts";
@@ -25,13 +25,7 @@ export interface DoctorContext {
   chain: { chainId: string; genesis: string; contracts: ContractAddresses };
   keys: FoundKeys;
   hostedBase: string;
-  /** Numbers of the lanes that the settings have. */
-  lanes: readonly number[];
-  /** Highest fee per unit of gas that the operator accepts. */
-  maxFeeGwei: number;
-  /** RPC address of the operator's IPFS node; null when none is set. */
-  pinRpc: string | null;
-  verifyReceipts: VerifyReceipts;
+  settings: Settings;
   /** Check everything, not only recent rows. */
   thorough: boolean;
   now: number;

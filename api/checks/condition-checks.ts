@@ -1,6 +1,13 @@
 import { formatEther, formatUnits } from "ethers";
 
-import { BACKLOG_SLOW, type Condition, FUNDS_FOR_BATCHES, LANE_STUCK, type ParkedKind } from "../domain/conditions.ts";
+import {
+  ageOf,
+  BACKLOG_SLOW,
+  type Condition,
+  FUNDS_FOR_BATCHES,
+  LANE_STUCK,
+  type ParkedKind,
+} from "../domain/conditions.ts";
 import { plural } from "../shared/text.ts";
 import { firstParked } from "../store/db/parked-rows.ts";
 import { countFollowed, type PipelineState } from "../store/doctor/pipeline.ts";
@@ -94,8 +101,8 @@ export const mined = conditionCheck(
 );
 
 /** The chain's fees are not above what the operator accepts. */
-export const fees = conditionCheck("fees", "chain", {}, ({ gasPrice, feesTooHigh }, { maxFeeGwei }) => {
-  const words = `costs ${formatUnits(gasPrice, "gwei")} gwei, and MAX_FEE_GWEI allows ${maxFeeGwei.toString()}`;
+export const fees = conditionCheck("fees", "chain", {}, ({ gasPrice, feesTooHigh }, { settings }) => {
+  const words = `costs ${formatUnits(gasPrice, "gwei")} gwei, and MAX_FEE_GWEI allows ${settings.maxFeeGwei.toString()}`;
   return feesTooHigh
     ? problem(`Gas ${words}: nothing is sent. Wait for lower fees, or raise MAX_FEE_GWEI.`)
     : ok(`gas ${words}`);
@@ -255,9 +262,4 @@ export const followed = conditionCheck(
 /** Which conditions hold. Those that cannot be known now are missing. */
 export function conditionsNow(...now: Parameters<ConditionCheck["conditions"]>): [Condition, boolean][] {
   return [nodes, relay, mined, funds, backlog, parked, followed].flatMap((check) => check.conditions(...now));
-}
-
-/** In milliseconds. @param since milliseconds since 1970; null: there is nothing. */
-export function ageOf(since: number | null, now: number): number {
-  return since === null ? 0 : Math.max(0, now - since);
 }

@@ -15,48 +15,34 @@ interface SourceOptions {
   timeout?: number;
 }
 
-/**
- * A source of the service's state. Only one read runs at a time, and each result is reused for a while, so that a scraper cannot overload the
- * database or the node.
- */
-export class Source<T> {
-  readonly name: string;
-  readonly #read: () => Promise<T>;
-  readonly #options: SourceOptions;
-  #reading: Promise<T | null> | null = null;
-  #last: { value: T | null; freshUntil: number } | null = null;
-  #failing = false;
+/** A part of the service's state. Null while it cannot be read, or does not answer in time. */
+export type Source<T> = () => Promise<T | null>;
 
-  constructor(name: string, read: () => Promise<T>, options: SourceOptions) {
-    this.name = name;
-    this.#read = read;
-    this.#options = options;
-  }
-
-  /** Null while the source cannot be read, or does not answer in time. */
-  async value(): Promise<T | null> {
-    const { timeout = TIMEOUT } = this.#options;
-    if (this.#last !== null && performance.now() < this.#last.freshUntil) return this.#last.value;
-    this.#reading ??= this.#look();
-    return inTime(this.#reading, timeout, () => null);
-  }
-
-  async #look(): Promise<T | null> {
-    const { fresh, restFactor = 0 } = this.#options;
+/** Only one read runs at a time, and each result is reused for a while, so that a scraper cannot overload the database or the node. */
+export function source<T>(name: string, read: () => Promise<T>, options: SourceOptions): Source<T> {
+  const { fresh, logger, restFactor = 0, timeout = TIMEOUT } = options;
+  let reading: Promise<T | null> | null = null;
+  let last: { value: T | null; freshUntil: number } | null = null;
+  let isFailing = false;
+  const look = async (): Promise<T | null> => {
     const beganAt = performance.now();
     let value: T | null = null;
     try {
-      value = await this.#read();
-      this.#failing = false;
+      value = await read();
+      isFailing = false;
     } catch (error) {
       // Once: a scraper asks again and again. `moneta_source_up` shows how long it lasts.
-      const failed = "a part of the service's state cannot be read";
-      if (!this.#failing) this.#options.logger.warn({ err: error, source: this.name }, failed);
-      this.#failing = true;
+      if (!isFailing) logger.warn({ err: error, source: name }, "a part of the service's state cannot be read");
+      isFailing = true;
     }
     const endedAt = performance.now();
-    this.#last = { value, freshUntil: endedAt + Math.max(fresh, restFactor * (endedAt - beganAt)) };
-    this.#reading = null;
+    last = { value, freshUntil: endedAt + Math.max(fresh, restFactor * (endedAt - beganAt)) };
+    reading = null;
     return value;
-  }
+  };
+  return async () => {
+    if (last !== null && performance.now() < last.freshUntil) return last.value;
+    reading ??= look();
+    return inTime(reading, timeout, () => null);
+  };
 }

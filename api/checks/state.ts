@@ -1,11 +1,9 @@
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
-import type { NodeState } from "../chain/chain-node.ts";
 import type { NodesState } from "../chain/nodes.ts";
 import { readRelayStatus } from "../chain/reads.ts";
 import {
-  daysLeft,
   FUNDS_FOR_BATCHES,
   isLowOnFunds,
   offeredPrice,
@@ -13,9 +11,11 @@ import {
   usualBatchCost,
 } from "../domain/conditions.ts";
 import { GWEI } from "../domain/wei.ts";
+import type { Settings } from "../config/settings.ts";
 import type { PipelineReasons } from "../domain/waiting-for.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { type DiskSpace, readDisk } from "../shared/folder.ts";
+import { leaseTimes } from "../shared/lease.ts";
 import type { Database } from "../store/db/database.ts";
 import { countProcesses, type SharedRole } from "../store/db/presence.ts";
 import type { Db } from "../store/db/sql.ts";
@@ -24,7 +24,7 @@ import { readGasMeasurement } from "../store/requests/gas-measurement.ts";
 import { allLanes, readReasons } from "../store/sending/lanes.ts";
 import { recentBatchGas, spentSince } from "../store/sending/spent.ts";
 import type { DoctorContext } from "./check.ts";
-import { Source } from "./source.ts";
+import { type Source, source } from "./source.ts";
 
 /** What the node says about the installation. Amounts are in wei. */
 export interface ChainState {
@@ -100,9 +100,10 @@ export async function readChainState(deps: ChainStateDeps): Promise<ChainState> 
 
 /** Reads each part when it is first asked for. */
 export function readOnce(context: Omit<DoctorContext, "state">): DoctorContext["state"] {
-  const { database, client, chain, lanes, maxFeeGwei, keys, now } = context;
+  const { database, client, chain, settings, keys, now } = context;
   const { read } = database;
-  const maxFeePerGas = BigInt(maxFeeGwei) * GWEI;
+  const { lanes } = settings;
+  const maxFeePerGas = BigInt(settings.maxFeeGwei) * GWEI;
   const deps = { client, read, relay: chain.contracts.relay, lanes, maxFeePerGas, keyring: keys.keyring };
   return {
     database: once(() => readPipeline(read, now)),
@@ -126,105 +127,60 @@ export async function readSpending(read: Db, lanes: readonly number[], now: numb
 /** Milliseconds for which a result is reused. Adding up what a busy lane spent in a day takes long. */
 const FRESH = { database: 1_000, chain: 5_000, disk: 10_000, spent: 60_000 };
 
-interface StateDeps extends Omit<ChainStateDeps, "read" | "keyring"> {
+interface StateDeps {
   database: Database;
-  dataDir: string;
+  client: ChainClient;
+  relay: string;
   nodes: () => Promise<NodesState>;
-  /** Milliseconds for which a process says that it runs. */
-  presence: number;
   logger: Logger;
   now: () => number;
 }
 
-/**
- * The state of the whole service, for `/metrics` and the operator's pages. However many callers ask, each source is read once
- * at a time, and all callers get the result. A source that cannot be read now is null.
- */
-export class ServiceState {
-  readonly now: () => number;
+/** The state of the whole service, for `/metrics` and the operator's pages. However many callers ask, each source is read once at a time. */
+export interface ServiceState {
+  now: () => number;
+  /** Numbers of the lanes that the settings have. */
+  lanes: readonly number[];
   /** Empty with one node. */
-  readonly nodes: () => Promise<NodesState>;
-  readonly database: Source<PipelineState & { bytes: number }>;
-  readonly chain: Source<ChainState>;
-  readonly disk: Source<DiskSpace>;
+  nodes: () => Promise<NodesState>;
+  database: Source<PipelineState & { bytes: number }>;
+  chain: Source<ChainState>;
+  disk: Source<DiskSpace>;
   /** What the processes say that send and follow requests. */
-  readonly reasons: Source<PipelineReasons>;
-  readonly #spent: Source<ReadonlyMap<number, bigint>>;
-  readonly #service: Source<Pick<OverviewOfService, "deliveries" | "processes">>;
-  readonly #lanes: readonly number[];
-
-  constructor(deps: StateDeps) {
-    const { database, lanes, dataDir, presence, logger, now } = deps;
-    const { read } = database;
-    const ofDatabase = { fresh: FRESH.database, logger };
-    const counting = () => ({ now: now(), lasts: presence, within: presence });
-    const count = (role: SharedRole) => countProcesses(read, role, counting());
-    this.#lanes = lanes;
-    this.now = now;
-    this.nodes = deps.nodes;
-    this.database = new Source(
-      "database",
-      async () => ({ ...(await readPipeline(read, now())), bytes: await databaseBytes(read) }),
-      ofDatabase,
-    );
-    this.chain = new Source("chain", () => readChainState({ ...deps, read }), { fresh: FRESH.chain, logger });
-    this.disk = new Source("disk", () => readDisk(dataDir), { fresh: FRESH.disk, logger });
-    this.reasons = new Source("reasons", () => readReasons(read, { lanes, now: now(), presence }), ofDatabase);
-    this.#spent = new Source("spending", () => readSpending(read, lanes, now()), { fresh: FRESH.spent, logger });
-    this.#service = new Source(
-      "service",
-      async () => ({
-        deliveries: await countDeliveries(read),
-        processes: { api: await count("api"), relayer: await count("relayer"), other: await count("other") },
-      }),
-      ofDatabase,
-    );
-  }
-
-  /** Null while the database cannot be read. */
-  async overview(): Promise<OverviewOfService | null> {
-    const [stored, service] = await Promise.all([this.database.value(), this.#service.value()]);
-    const [chain, spent, nodes] = await Promise.all([this.chain.value(), this.#spent.value(), this.nodes()]);
-    if (stored === null || service === null) return null;
-    const lanes = stored.lanes.map((one) => {
-      const funds = chain?.balances.find(({ lane }) => lane === one.lane);
-      const [balance, cost] = [funds?.wei ?? null, spent?.get(one.lane) ?? null];
-      return {
-        ...one,
-        inUse: this.#lanes.includes(one.lane),
-        balance,
-        lowFunds: funds?.low ?? null,
-        advised: funds?.advised ?? null,
-        spent: cost,
-        daysLeft: balance === null || cost === null ? null : daysLeft(balance, cost),
-      };
-    });
-    const { head = null, relayPaused = null, feesTooHigh = null } = chain ?? {};
-    return { ...stored, ...service, lanes, head, relayPaused, feesTooHigh, nodes: nodes.states };
-  }
+  reasons: Source<PipelineReasons>;
+  /** By lane, in wei. */
+  spent: Source<ReadonlyMap<number, bigint>>;
+  deliveries: Source<{ waiting: number; dead: number }>;
+  processes: Source<Record<SharedRole, number>>;
 }
 
-/** Times are milliseconds since 1970. */
-interface OverviewOfService extends PipelineState {
-  deliveries: { waiting: number; dead: number };
-  processes: Record<SharedRole, number>;
-  lanes: LaneOfService[];
-  /** The newest block; null while the node does not answer. So are the next two. */
-  head: number | null;
-  relayPaused: boolean | null;
-  feesTooHigh: boolean | null;
-  nodes: readonly NodeState[];
+export function createServiceState(settings: Settings, deps: StateDeps): ServiceState {
+  const { database, nodes, logger, now } = deps;
+  const { lanes, dataDir } = settings;
+  const { read } = database;
+  const maxFeePerGas = BigInt(settings.maxFeeGwei) * GWEI;
+  /** Milliseconds for which a process says that it runs. */
+  const presence = leaseTimes(settings.leaseSeconds).lasts;
+  const count = (role: SharedRole) => countProcesses(read, role, { now: now(), lasts: presence, within: presence });
+  const ofDatabase = <T>(name: string, work: () => Promise<T>) => source(name, work, { fresh: FRESH.database, logger });
+  return {
+    ...{ now, lanes, nodes },
+    database: ofDatabase("database", async () => ({
+      ...(await readPipeline(read, now())),
+      bytes: await databaseBytes(read),
+    })),
+    chain: source("chain", () => readChainState({ ...deps, read, lanes, maxFeePerGas }), {
+      fresh: FRESH.chain,
+      logger,
+    }),
+    disk: source("disk", () => readDisk(dataDir), { fresh: FRESH.disk, logger }),
+    reasons: ofDatabase("reasons", () => readReasons(read, { lanes, now: now(), presence })),
+    spent: source("spending", () => readSpending(read, lanes, now()), { fresh: FRESH.spent, logger }),
+    deliveries: ofDatabase("deliveries", () => countDeliveries(read)),
+    processes: ofDatabase("processes", async () => ({
+      api: await count("api"),
+      relayer: await count("relayer"),
+      other: await count("other"),
+    })),
+  };
 }
-
-/** Amounts are in wei, and null while they are not known. */
-export type LaneOfService = PipelineState["lanes"][number] & {
-  /** Whether the settings have this lane. One of earlier settings only finishes what it began. */
-  inUse: boolean;
-  balance: bigint | null;
-  lowFunds: boolean | null;
-  /** What to send to it; null also when it is not low. */
-  advised: bigint | null;
-  /** What its transactions of one day cost. */
-  spent: bigint | null;
-  daysLeft: number | null;
-};

@@ -9,8 +9,8 @@ import { type Check, duration, ok, problem, warning } from "./check.ts";
 export const receipts: Check = {
   name: "receipts",
   asksChain: false,
-  run: async ({ database, verifyReceipts }) => {
-    if (verifyReceipts === "false")
+  run: async ({ database, settings }) => {
+    if (settings.verifyReceipts === "false")
       return ok("the logs of blocks are not compared with their receipts, because of VERIFY_RECEIPTS=false");
     const why = await readMeta(database.read, "receipts_unproven");
     if (why !== null)
@@ -69,8 +69,8 @@ const PIN_OVERDUE = 300_000;
 export const pins: Check = {
   name: "pins",
   asksChain: false,
-  run: async ({ database, pinRpc, now }) => {
-    if (pinRpc === null) return ok("no IPFS node is set (IPFS_PIN_RPC), so nothing is pinned there");
+  run: async ({ database, settings, now }) => {
+    if (settings.ipfsPinRpc === null) return ok("no IPFS node is set (IPFS_PIN_RPC), so nothing is pinned there");
     const { count: waiting, oldest, error } = await waitingPins(database.read);
     if (oldest === null) return ok("the IPFS node has pinned all hosted files");
     const age = duration(now - oldest);

@@ -4,8 +4,7 @@ import { removedSettings } from "../config/removed-settings.ts";
 import { overriddenVariables, settingsFileOf } from "../config/settings-file.ts";
 import type { Environment } from "../config/settings.ts";
 import { openBlocks } from "../content/store/open-blocks.ts";
-import type { Workplace } from "../context/workplace.ts";
-import { type Check, type DoctorContext, ok, type Result, warning } from "../checks/check.ts";
+import { type Check, ok, type Result, warning } from "../checks/check.ts";
 import { CHECKS, examine, type Examination } from "../checks/examine.ts";
 import { plural } from "../shared/text.ts";
 import { withServiceState } from "./database.ts";
@@ -33,7 +32,7 @@ export function doctor(terminal: Terminal): Command {
       const examination = await withServiceState(terminal, async (place) => {
         const { mediaStore, dataDir } = place.settings;
         const blocks = openBlocks(mediaStore, { dataDir, database: place.database });
-        return examine(doctorContext(place, all === true), [
+        return examine({ ...place, thorough: all === true, now: Date.now() }, [
           ...CHECKS,
           diskCheck(dataDir),
           storeCheck(blocks),
@@ -62,12 +61,6 @@ function settingsCheck(env: Environment): Check {
     asksChain: false,
     run: () => Promise.resolve([finding, ...removedSettings(env).warnings.map((words) => warning(words))]),
   };
-}
-
-/** What the checks of the doctor read. */
-export function doctorContext(place: Workplace, thorough: boolean): Omit<DoctorContext, "state"> {
-  const { lanes, maxFeeGwei, ipfsPinRpc: pinRpc, verifyReceipts } = place.settings;
-  return { ...place, lanes, maxFeeGwei, pinRpc, verifyReceipts, thorough, now: Date.now() };
 }
 
 function describe({ findings }: Examination): string {

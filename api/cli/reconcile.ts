@@ -17,7 +17,6 @@ import type { ReconcileDeps } from "../operate/reconcile/run.ts";
 import { plural } from "../shared/text.ts";
 import { announced } from "./announced.ts";
 import { withServiceState } from "./database.ts";
-import { doctorContext } from "./doctor.ts";
 import { appNamed } from "./options.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
@@ -50,7 +49,7 @@ export function reconcile(terminal: Terminal): Command {
 }
 
 async function run(place: Workplace, options: Options): Promise<Reconciliation> {
-  const examination = await examine(doctorContext(place, false), [chain, seed]);
+  const examination = await examine({ ...place, thorough: false, now: Date.now() }, [chain, seed]);
   const bad = examination.findings.filter((finding) => finding.result === "problem");
   const { keyring } = place.keys;
   if (bad.length > 0 || keyring === null) throw new OperatorError(bad.map((finding) => finding.words).join("\n"));

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 
 import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
 import type { NodesState } from "../chain/nodes.ts";
+import { createServiceState } from "../checks/state.ts";
 import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../content/node/node.ts";
 import type { Measurements } from "../metrics/meter.ts";
@@ -19,7 +20,6 @@ import { openContent } from "./content.ts";
 import { exportMetrics, openMeter } from "./metrics.ts";
 import type { PipelineThread } from "./pipeline-thread.ts";
 import { joinProcesses, type PresenceParts } from "./presence.ts";
-import { createServiceState } from "./service-state.ts";
 import { createWorkers, healthOf, loadRoles, type NamedWorker, type RoleCode, type WorkerHealth } from "./workers.ts";
 
 /** How long a call waits while the node's provider limits the rate of calls, in milliseconds. */
@@ -204,7 +204,7 @@ async function serve(
   const { client, streams, present, meter, nodes } = found;
   const common = { ...present, client, nodes };
   const relay = found.identity.contracts.relay;
-  const state = createServiceState(settings, { ...found, ...common });
+  const state = createServiceState(settings, { ...found, ...common, relay });
   const port =
     code.api === null || streams === null
       ? null

@@ -123,3 +123,8 @@ export function wrongBase(base: string, expected: string): string | null {
     `setHostedBaseURI on the relay.`
   );
 }
+
+/** In milliseconds. @param since milliseconds since 1970; null: there is nothing. */
+export function ageOf(since: number | null, now: number): number {
+  return since === null ? 0 : Math.max(0, now - since);
+}

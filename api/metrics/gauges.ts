@@ -2,7 +2,8 @@ import { Registry } from "prom-client";
 
 import type { NodeState } from "../chain/chain-node.ts";
 import type { ChainState, ServiceState } from "../checks/state.ts";
-import { ageOf, conditionsNow } from "../checks/condition-checks.ts";
+import { conditionsNow } from "../checks/condition-checks.ts";
+import { ageOf } from "../domain/conditions.ts";
 import type { PipelineState } from "../store/doctor/pipeline.ts";
 import { counter, gauge, METRICS } from "./catalog.ts";
 import type { Measurements } from "./meter.ts";
@@ -12,11 +13,10 @@ import type { Measurements } from "./meter.ts";
  * @param workersAnswer false: the thread of the workers does not answer. Null: there is none.
  */
 export async function readGauges(state: ServiceState, workersAnswer: boolean | null): Promise<Measurements> {
-  const { database: stored, chain: asked, disk: read } = state;
   const [database, chain, disk, nodes] = await Promise.all([
-    stored.value(),
-    asked.value(),
-    read.value(),
+    state.database(),
+    state.chain(),
+    state.disk(),
     state.nodes(),
   ]);
   const now = state.now();

@@ -83,7 +83,7 @@ const securityHeaders: RequestHandler = (_request, response, next) => {
 };
 
 /** `/healthz`: the process runs. `/readyz`: the process can serve calls. Its checks are fixed words, because anybody may ask. */
-function health(deps: Pick<HttpDeps, "readiness">): Router {
+function health(deps: HttpDeps): Router {
   const router = Router();
   router.get("/healthz", (_request, response) => {
     response.set("Cache-Control", "no-store").json({ status: "ok" });

@@ -49,7 +49,7 @@ export function authenticate(deps: HttpDeps): RequestHandler {
 }
 
 async function identityByToken(
-  { lookUps, rates }: Pick<HttpDeps, "lookUps" | "rates">,
+  { lookUps, rates }: HttpDeps,
   authorization: string,
   { request, response }: Exchange,
 ): Promise<Identity | null> {
@@ -83,7 +83,7 @@ export async function requireStillValid(
 export function identityFor(
   response: Response,
   { caller = "any", scope }: Pick<Endpoint, "caller" | "scope">,
-  deps: Pick<HttpDeps, "localCli">,
+  deps: HttpDeps,
 ): Identity {
   const identity = caller === "public" ? NOBODY : identities.get(response);
   if (identity === undefined) throw new ApiError("unauthorized");
@@ -109,7 +109,7 @@ const NEEDS_SESSION = "This call is for console sessions, not for tokens.";
 const NEEDS_OPERATOR = "This call is for the operator's console session.";
 
 /** How somebody without a session, or without the right one, gets a link. */
-export function newLink({ localCli }: Pick<HttpDeps, "localCli">): string {
+export function newLink({ localCli }: HttpDeps): string {
   return localCli === null
     ? "Ask the operator of this service for a new link to the console."
     : `\`${localCli} console\` prints a new link.`;

@@ -1,29 +1,16 @@
+import type { Scope } from "../commands/api-tokens.ts";
 import type { LookUps } from "../commands/look-ups.ts";
-import { isError, orError, type OrError } from "../commands/or-error.ts";
-import { requireScope } from "./authenticate.ts";
-import type { Call } from "./endpoint.ts";
+import { requireScope, type SessionIdentity } from "./authenticate.ts";
 
-type Caller = Pick<Call<unknown, unknown, unknown>, "scopes" | "session">;
-
-interface Item {
-  to_user?: string | undefined;
+/** What a caller may do, and with what: see `Identity`. */
+export interface ScopedCaller {
+  scopes: readonly Scope[];
+  session: SessionIdentity | null;
 }
 
 /** `to_user` may create a wallet, so it needs the scope of `POST /v1/accounts`, too. @throws ApiError `forbidden` */
-export function requireScopeFor(caller: Caller, { to_user: user }: Item): void {
-  if (user !== undefined) requireScope(caller, "accounts", "`to_user`");
-}
-
-/** The same for the items of a batch: one that is refused does not keep the others from being accepted. */
-export function withScope<I extends Item>(caller: Caller, items: readonly OrError<I>[]): OrError<I>[] {
-  return items.map((item) =>
-    isError(item)
-      ? item
-      : orError(() => {
-          requireScopeFor(caller, item);
-          return item;
-        }),
-  );
+export function requireScopeFor(caller: ScopedCaller, item: object): void {
+  if ("to_user" in item && item.to_user !== undefined) requireScope(caller, "accounts", "`to_user`");
 }
 
 /**

@@ -15,14 +15,16 @@ import type { HttpDeps } from "./deps.ts";
 /** The time of the last use is written at most once in this many milliseconds, so that calls that read do not write. */
 const TOUCH_EVERY = 300_000;
 
-type Deps = Pick<HttpDeps, "database" | "logger" | "rates" | "settings">;
-
 /**
  * Who makes a call with the cookie of a session. The session is looked up at each call: a revocation works at once.
  * @returns null when the call has no cookie, or its session is unknown, revoked or expired.
  * @throws ApiError `forbidden`, `rate_limited`, `validation_failed`
  */
-export async function identityBySession(deps: Deps, request: Request, response: Response): Promise<Identity | null> {
+export async function identityBySession(
+  deps: HttpDeps,
+  request: Request,
+  response: Response,
+): Promise<Identity | null> {
   const { publicUrl } = deps.settings;
   const secret = sessionSecretOf(request, publicUrl);
   if (secret === null) return null;
@@ -44,7 +46,11 @@ export async function identityBySession(deps: Deps, request: Request, response: 
 }
 
 /** A page of another site uses up the limit of its visitor's address, not that of the session. */
-async function requireOwnPageOrCount({ rates, settings }: Deps, request: Request, response: Response): Promise<void> {
+async function requireOwnPageOrCount(
+  { rates, settings }: HttpDeps,
+  request: Request,
+  response: Response,
+): Promise<void> {
   try {
     requireOwnPage(request, settings.publicUrl);
   } catch (error) {
@@ -54,7 +60,7 @@ async function requireOwnPageOrCount({ rates, settings }: Deps, request: Request
 }
 
 async function appOf(
-  { database }: Deps,
+  { database }: HttpDeps,
   session: StoredConsoleSession,
   chosen: string | undefined,
 ): Promise<string | null> {
@@ -71,7 +77,7 @@ async function appOf(
 }
 
 /** A call does not fail because this time cannot be written. */
-async function touch({ database, logger }: Deps, id: string, now: number): Promise<void> {
+async function touch({ database, logger }: HttpDeps, id: string, now: number): Promise<void> {
   try {
     await database.write((trx) => touchConsoleSession(trx, id, now, now - TOUCH_EVERY));
   } catch (error) {

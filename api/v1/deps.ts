@@ -46,9 +46,9 @@ export interface AppDeps {
   /** Whether the process can serve calls now, and the result of each check. */
   readiness(): Promise<Readiness>;
   /** The state of the whole service. */
-  state: Pick<ServiceState, "overview"> & { reasons: Pick<ServiceState["reasons"], "value"> };
+  state: ServiceState;
   /** The findings of `doctor`; null while the checks take too long, or end with an error. */
-  doctor: Pick<Source<Examination & { checkedAt: number }>, "value">;
+  doctor: Source<Examination & { checkedAt: number }>;
   /** How many API processes run now, this one included. */
   apiProcesses: () => number;
   chainId: number;

@@ -62,7 +62,13 @@ interface EventStreamSpec<Q> {
  * One endpoint under `/v1`: its inputs, its answer and its handler. Routing, validation and the published document are
  * all made from it.
  */
-interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
+interface EndpointSpec<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  C = Call<z.output<P>, z.output<Q>, z.output<B>>,
+> {
   method: "get" | "post" | "put" | "patch" | "delete";
   /** Express path under `/v1`. */
   path: string;
@@ -100,11 +106,7 @@ interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   isSmall?: boolean;
   /** Error codes of this endpoint, in addition to those of every endpoint. */
   errors?: readonly HttpErrorCode[];
-  handle(
-    deps: HttpDeps,
-    call: Call<z.output<P>, z.output<Q>, z.output<B>>,
-    exchange: Exchange,
-  ): Promise<z.input<R> | Verbatim>;
+  handle(deps: HttpDeps, call: C, exchange: Exchange): Promise<z.input<R> | Verbatim>;
 }
 
 type AnySpec = EndpointSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType>;
@@ -130,13 +132,6 @@ export function defineServiceEndpoint<
 }
 
 type ServiceEndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> = Omit<
-  EndpointSpec<P, Q, B, R>,
-  "handle" | "stream" | "withoutApp" | "caller"
-> & {
-  caller: Exclude<AllowedCaller, "any">;
-  handle(
-    deps: HttpDeps,
-    call: ServiceCall<z.output<P>, z.output<Q>, z.output<B>>,
-    exchange: Exchange,
-  ): Promise<z.input<R> | Verbatim>;
-};
+  EndpointSpec<P, Q, B, R, ServiceCall<z.output<P>, z.output<Q>, z.output<B>>>,
+  "stream" | "withoutApp"
+> & { caller: Exclude<AllowedCaller, "any"> };

@@ -1,5 +1,3 @@
-import { ERRORS, type HttpErrorCode } from "../domain/error-codes.ts";
-
 /* Example answers for the document. Tests check each one against its schema. */
 
 export const ALICE = "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06";
@@ -12,14 +10,6 @@ const TRANSACTION = "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739
 const TIME = "2026-05-04T10:15:30.000Z";
 
 export const acceptedExample = { request_id: REQUEST_ID };
-
-/** Two items, the second of which is refused because of a field. */
-export function batchExample(code: HttpErrorCode, field: string) {
-  const { message } = ERRORS[code];
-  return {
-    results: [acceptedExample, { error_code: code, message, errors: [{ field, code: code as string, message }] }],
-  };
-}
 
 export const consoleSessionExample = {
   session_id: "8c1d4b7e-2f3a-4c59-9b60-1d7e5a9f0c32",

@@ -20,66 +20,65 @@ import { type BodyReader, bodyReader, NO_BODY } from "./body.ts";
 import type { HttpDeps } from "./deps.ts";
 import { refuseMethod } from "./errors.ts";
 import { discardRest, fileBody } from "./file-body.ts";
-import { type Call, type Endpoint, type Exchange, Verbatim } from "./endpoint.ts";
-import { Gate, type Place } from "./gate.ts";
+import { type Endpoint, Verbatim } from "./endpoint.ts";
+import { Gate } from "./gate.ts";
 import { nameRoute } from "./measure.ts";
 import { IDEMPOTENCY_KEY, X_IDEMPOTENCY_KEY } from "./openapi/headers.ts";
 import { answerBody } from "./schemas/pages.ts";
 import { APP_HEADER } from "./console-session.ts";
-import { prefersStream } from "./streams/open-stream.ts";
 import { validate, validateBody, validateQuery } from "./validate.ts";
 
 /** `Retry-After` in seconds while the node serves another chain. */
 const RETRY_ON_WRONG_CHAIN = 30;
-/** Limited because batches take memory from the moment when their bodies are read. */
-const BATCHES = {
-  name: "batches",
-  running: BATCHES_AT_ONCE,
-  waiting: WAITING_BATCHES,
-  hint: "It stored nothing of the batch. Repeat the call, with the same Idempotency-Key, after the number of seconds in `Retry-After`.",
-};
-/** Limited because making the answers of these calls takes time. */
-const READS = {
-  name: "calls that read",
-  running: READS_AT_ONCE,
-  waiting: WAITING_READS,
-  hint: "Try again after the number of seconds in `Retry-After`.",
-};
-/** Limited because the node runs the code of strangers for them. */
-const CHECKS = {
-  name: "checks of receivers",
-  running: CHECKS_AT_ONCE,
-  waiting: WAITING_CHECKS,
-  hint: "Try again after the number of seconds in `Retry-After`.",
-};
+const TRY_AGAIN = "Try again after the number of seconds in `Retry-After`.";
+
+/** The gates of calls that cost much. All others need no place. */
+function openGates({ settings, arrivals }: HttpDeps) {
+  const common = { seconds: settings.limits.waitSeconds, arrivals };
+  return {
+    /** They take memory from the moment when their bodies are read. */
+    batches: new Gate({
+      ...{ ...common, name: "batches", running: BATCHES_AT_ONCE, waiting: WAITING_BATCHES },
+      hint: "It stored nothing of the batch. Repeat the call, with the same Idempotency-Key, after the number of seconds in `Retry-After`.",
+    }),
+    /** Making their answers takes time. */
+    reads: new Gate({
+      ...{ ...common, name: "calls that read", running: READS_AT_ONCE, waiting: WAITING_READS, hint: TRY_AGAIN },
+    }),
+    /** The node runs the code of strangers for them. */
+    checks: new Gate({
+      ...{ ...common, name: "checks of receivers", running: CHECKS_AT_ONCE, waiting: WAITING_CHECKS, hint: TRY_AGAIN },
+    }),
+  };
+}
 /** Handlers of endpoints without an app do not see it: their calls have no `appId` (`ServiceCall`). */
 const NO_APP = "";
 
-/**
- * Routes for the endpoints, in their order. Any other method on one of their paths is a 405. Express tries its routes one
- * by one, so each first segment of a path (`accounts`, `nfts`) has a router of its own.
- */
+/** Routes for the endpoints, in their order. Any other method on one of their paths is a 405. */
 export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
-  const { arrivals } = deps;
-  const seconds = deps.settings.limits.waitSeconds;
   const batch = bodyReader(MAX_BATCH_BYTES, deps.bytes, { compressed: false });
   const single = bodyReader(MAX_BODY_BYTES, deps.bytes);
-  const read = {
-    single,
-    batch,
-    batches: new Gate({ ...BATCHES, seconds, arrivals }),
-    reads: new Gate({ ...READS, seconds, arrivals }),
-    checks: new Gate({ ...CHECKS, seconds, arrivals }),
-  };
-  const routers = new Map<string, Router>();
-  for (const [segment, some] of Map.groupBy(endpoints, ({ path }) => firstSegment(path))) {
-    routers.set(segment, routerOf(some, deps, read));
+  const gates = openGates(deps);
+  const router = Router();
+  for (const endpoint of endpoints) {
+    const readBody = endpoint.batch === true ? batch : single;
+    router[endpoint.method](endpoint.path, handlerOf(endpoint, deps, readBody, gateOf(endpoint, gates)));
   }
-  return (request, response, next) => {
-    const router = routers.get(firstSegment(request.path));
-    if (router === undefined) next();
-    else router(request, response, next);
-  };
+  for (const path of new Set(endpoints.map((endpoint) => endpoint.path))) {
+    const allowed = methodsOf(endpoints, path);
+    router.all(path, (_request, response) => {
+      nameRoute(response, `/v1${path}`);
+      refuseMethod(response, allowed);
+    });
+  }
+  return router;
+}
+
+/** Where a call waits for a place; null: it needs none. */
+function gateOf(endpoint: Endpoint, { batches, reads, checks }: ReturnType<typeof openGates>): Gate | null {
+  if (endpoint.batch === true) return batches;
+  if (endpoint.runsForeignCode === true) return checks;
+  return endpoint.method !== "get" || endpoint.withoutApp === true || endpoint.isSmall === true ? null : reads;
 }
 
 /**
@@ -91,7 +90,7 @@ export function mountPublic(endpoints: readonly Endpoint[], deps: HttpDeps): Req
   const single = bodyReader(PUBLIC_BODY_BYTES, deps.bytes);
   const router = Router();
   for (const endpoint of open) {
-    const handle = handlerOf(endpoint, deps, { single, batch: single, batches: null, reads: null, checks: null });
+    const handle = handlerOf(endpoint, deps, single, null);
     router[endpoint.method](endpoint.path, async (request, response, next) => {
       await deps.rates.countPublic(request, response);
       try {
@@ -110,35 +109,8 @@ export function mountPublic(endpoints: readonly Endpoint[], deps: HttpDeps): Req
   };
 }
 
-/** Express ignores the case of paths. */
-function firstSegment(path: string): string {
-  const end = path.indexOf("/", 1);
-  return (end === -1 ? path : path.slice(0, end)).toLowerCase();
-}
-
-/** Reads the bodies of calls. */
-interface Reading {
-  single: BodyReader;
-  batch: BodyReader;
-  /** Null: the endpoints have no batches, and concern no app. */
-  batches: Gate | null;
-  reads: Gate | null;
-  checks: Gate | null;
-}
-
-function routerOf(endpoints: readonly Endpoint[], deps: HttpDeps, read: Reading): Router {
-  const router = Router();
-  for (const endpoint of endpoints) {
-    router[endpoint.method](endpoint.path, handlerOf(endpoint, deps, read));
-  }
-  for (const path of new Set(endpoints.map((endpoint) => endpoint.path))) {
-    router.all(path, otherMethods(path, methodsOf(endpoints, path)));
-  }
-  return router;
-}
-
-function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHandler {
-  const readBody = endpoint.batch === true ? read.batch : read.single;
+/** @param gate where the call waits for a place; null: it needs none. */
+function handlerOf(endpoint: Endpoint, deps: HttpDeps, readBody: BodyReader, gate: Gate | null): RequestHandler {
   return async (request, response) => {
     nameRoute(response, `/v1${endpoint.path}`);
     const identity = identityFor(response, endpoint, deps);
@@ -154,13 +126,31 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
     }
     // Before the answer is made, which would be in vain.
     if (endpoint.method === "get") deps.bytes.requireFit(request, identity, MAX_PAGE_BYTES);
-    const common = { appId, credential, scopes, session, params, query };
+    const common = {
+      appId,
+      credential,
+      scopes,
+      session,
+      params,
+      query,
+      idempotency: null,
+      body: undefined,
+      file: null,
+    };
     const own = { ...deps, database: databaseFor(deps.database, credential) };
+    const exchange = { request, response };
     if (endpoint.takesFile === true) {
-      send(deps, response, identity, await answerToFile(endpoint, own, { request, response }, common));
+      try {
+        // The same file always gets the same answer, so no idempotency key is stored.
+        const answer = await endpoint.handle(own, { ...common, file: fileBody(request) }, exchange);
+        send(deps, response, identity, answer);
+      } catch (error) {
+        discardRest(request);
+        throw error;
+      }
       return;
     }
-    const place = await placeFor(endpoint, read, appId, response);
+    const place = (await gate?.enter(appId, response)) ?? null;
     let handled = NO_BODY.handled;
     try {
       const waited = place?.waited === true || (endpoint.body !== undefined && !request.complete);
@@ -169,11 +159,10 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
       if (waited) await requireStillValid(deps, credential);
       const call = {
         ...common,
-        file: null,
         idempotency: endpoint.idempotent === true ? idempotencyOf(request, body) : null,
         body: endpoint.body === undefined ? undefined : validateBody(endpoint.body, body.value),
       };
-      send(deps, response, identity, await endpoint.handle(own, call, { request, response }));
+      send(deps, response, identity, await endpoint.handle(own, call, exchange));
     } finally {
       place?.leave();
       handled();
@@ -181,12 +170,9 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
   };
 }
 
-/** Waits until the call may be handled. Null: it has no gate. */
-async function placeFor(endpoint: Endpoint, read: Reading, appId: string, response: Response): Promise<Place | null> {
-  if (endpoint.batch === true) return (await read.batches?.enter(appId, response)) ?? null;
-  if (endpoint.runsForeignCode === true) return (await read.checks?.enter(appId, response)) ?? null;
-  if (endpoint.method !== "get" || endpoint.withoutApp === true || endpoint.isSmall === true) return null;
-  return (await read.reads?.enter(appId, response)) ?? null;
+/** Whether the caller prefers server-sent events to JSON. A caller who takes everything gets JSON. */
+function prefersStream(request: Request): boolean {
+  return request.accepts(["application/json", "text/event-stream"]) === "text/event-stream";
 }
 
 /** @throws ApiError `validation_failed` when the operator has not chosen an app. */
@@ -205,19 +191,6 @@ function send({ bytes }: HttpDeps, response: Response, identity: Identity, answe
   const body = answer instanceof Verbatim ? Buffer.from(answer.json) : answerBody(answer);
   // Express's `send` would parse the content type of each answer and write it again.
   bytes.end(response, identity, body);
-}
-
-type Common = Pick<Call<unknown, unknown, unknown>, "appId" | "credential" | "scopes" | "session" | "params" | "query">;
-
-/** The same file always gets the same answer, so no idempotency key is stored. */
-async function answerToFile(endpoint: Endpoint, deps: HttpDeps, exchange: Exchange, common: Common) {
-  const call = { ...common, idempotency: null, body: undefined, file: fileBody(exchange.request) };
-  try {
-    return await endpoint.handle(deps, call, exchange);
-  } catch (error) {
-    discardRest(exchange.request);
-    throw error;
-  }
 }
 
 /** While the node serves another chain, nothing is accepted: it could never run there. */
@@ -256,11 +229,4 @@ function wrongHeader(field: string, code: string, message: string): ApiError {
 function methodsOf(endpoints: readonly Endpoint[], path: string): string {
   const methods = endpoints.filter((endpoint) => endpoint.path === path).map(({ method }) => method.toUpperCase());
   return (methods.includes("GET") ? [...methods, "HEAD"] : methods).join(", ");
-}
-
-function otherMethods(path: string, allowed: string): RequestHandler {
-  return (_request, response) => {
-    nameRoute(response, `/v1${path}`);
-    refuseMethod(response, allowed);
-  };
 }

@@ -21,7 +21,7 @@ import { metadataFrozen } from "../store/requests/freezing.ts";
 import type { ListedRequest } from "../store/requests/requests.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { apiToken } from "./schemas/api-tokens.ts";
-import type { collection } from "./schemas/collections.ts";
+import { type collection, HOSTED_FIELDS } from "./schemas/collections.ts";
 import type { collectionNft, heldNft } from "./schemas/nfts.ts";
 import type { request } from "./schemas/requests.ts";
 import type { delivery } from "./schemas/webhook.ts";
@@ -85,22 +85,11 @@ export function presentCollection(place: Place, row: StoredCollection): z.input<
     verified: row.verified,
     owner: row.owner,
     collection_uri: row.collection_uri ?? (hosted ? hostedCollectionUri(place, row.address) : null),
-    ...(hosted ? presentHostedMetadata(row) : { base_uri: row.base_uri }),
+    ...(hosted
+      ? Object.fromEntries(HOSTED_FIELDS.map((name) => [name, row.metadata[name] ?? null]))
+      : { base_uri: row.base_uri }),
     request_id: row.request_id,
     created_at: isoTime(row.created_at),
-  };
-}
-
-function presentHostedMetadata({ metadata }: StoredCollection) {
-  return {
-    description: metadata.description ?? null,
-    image: metadata.image ?? null,
-    external_link: metadata.external_link ?? null,
-    banner_image: metadata.banner_image ?? null,
-    featured_image: metadata.featured_image ?? null,
-    collaborators: metadata.collaborators ?? null,
-    seller_fee_basis_points: metadata.seller_fee_basis_points ?? null,
-    fee_recipient: metadata.fee_recipient ?? null,
   };
 }
 
@@ -143,10 +132,7 @@ export function presentRequest(row: ListedRequest, reasons: PipelineReasons | nu
 }
 
 /** @returns undefined when the session's app was removed meanwhile. */
-export async function presentSession(
-  { chainId, database, settings }: Pick<HttpDeps, "chainId" | "database" | "settings">,
-  session: StoredConsoleSession,
-) {
+export async function presentSession({ chainId, database, settings }: HttpDeps, session: StoredConsoleSession) {
   const [app] = session.app_id === null ? [null] : await findAppsById(database.read, [session.app_id]);
   if (app === undefined) return undefined;
   return {

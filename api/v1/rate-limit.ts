@@ -4,7 +4,7 @@ import { RateLimiterMemory } from "rate-limiter-flexible";
 import type { Limits } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { BoundedMap } from "../shared/bounded-map.ts";
-import type { AppDeps } from "./deps.ts";
+import type { HttpDeps } from "./deps.ts";
 import { type SharedCount, SharedRates, type SharedRatesOptions } from "./shared-rates.ts";
 
 /** Length of a rate limit window, in seconds. */
@@ -170,11 +170,7 @@ function nameOf({ policy, key }: Counter): string {
  * Counts the calls of each address to routes that need no token. Says once when a proxy's callers share its address, because the
  * service does not trust the proxy.
  */
-export function limitPublic({
-  rates,
-  settings,
-  logger,
-}: Pick<AppDeps, "settings" | "logger"> & { rates: RateLimit }): RequestHandler {
+export function limitPublic({ rates, settings, logger }: HttpDeps): RequestHandler {
   let warned = settings.trustProxy.length > 0;
   return async (request, response, next) => {
     if (!warned && request.get("x-forwarded-for") !== undefined) {

@@ -29,10 +29,7 @@ import {
 } from "../schemas/pages.ts";
 import { addressParams, contractParams, contractTokenParams, userParams } from "../schemas/params.ts";
 
-const user = z
-  .string()
-  .nullable()
-  .meta({ description: "The app's own name for the user. null for a wallet without one." });
+const user = z.string().nullable().describe("The app's own name for the user. null for a wallet without one.");
 
 const account = z.object({ address, user_identifier: user }).meta({ id: "Wallet" });
 
@@ -40,14 +37,13 @@ const accountsPage = z.object({ wallets: pageSchema(account), ...pageFrameFields
 
 const createAccountBody = z
   .strictObject({
-    user_identifier: optional(userIdentifier).meta({
-      description:
-        "The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`, no control characters. Without it, the wallet stays without a user for ever.",
-    }),
+    user_identifier: optional(userIdentifier).describe(
+      "The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`, no control characters. Without it, the wallet stays without a user for ever.",
+    ),
   })
   .meta({ id: "CreateWallet" });
 
-export const createAccount = defineEndpoint({
+const createAccount = defineEndpoint({
   method: "post",
   path: "/accounts",
   summary: "Create a wallet",
@@ -66,7 +62,7 @@ export const createAccount = defineEndpoint({
   handle: async (deps, call) => new Verbatim(await createWallet(deps, call, call.body.user_identifier ?? null)),
 });
 
-export const listAccounts = defineEndpoint({
+const listAccounts = defineEndpoint({
   method: "get",
   path: "/accounts",
   summary: "List the app's wallets",
@@ -88,7 +84,7 @@ export const listAccounts = defineEndpoint({
   },
 });
 
-export const getAccountOfUser = defineEndpoint({
+const getAccountOfUser = defineEndpoint({
   method: "get",
   path: "/accounts/user/:user_identifier",
   summary: "Show the wallet of a user",
@@ -106,7 +102,7 @@ export const getAccountOfUser = defineEndpoint({
   },
 });
 
-export const listWalletHistory = defineEndpoint({
+const listWalletHistory = defineEndpoint({
   method: "get",
   path: "/accounts/:address/history",
   summary: "List the history of a wallet, newest first",
@@ -125,7 +121,7 @@ export const listWalletHistory = defineEndpoint({
   },
 });
 
-export const listContents = defineEndpoint({
+const listContents = defineEndpoint({
   method: "get",
   path: "/accounts/:address",
   summary: "List the tokens in a wallet",
@@ -141,7 +137,7 @@ export const listContents = defineEndpoint({
   handle: (deps, { appId, params, query }) => contentsPage(deps, appId, params.address, query),
 });
 
-export const listContentsOfContract = defineEndpoint({
+const listContentsOfContract = defineEndpoint({
   method: "get",
   path: "/accounts/:address/:contract_address",
   summary: "List a wallet's tokens of one contract",
@@ -164,7 +160,7 @@ export const listContentsOfContract = defineEndpoint({
     ),
 });
 
-export const listContentsOfToken = defineEndpoint({
+const listContentsOfToken = defineEndpoint({
   method: "get",
   path: "/accounts/:address/:contract_address/:token_id",
   summary: "Show a wallet's holding of one token",
@@ -234,3 +230,13 @@ async function tokensPage<R extends object>(
   }
   return pageAnswer(page, listing, "nfts", nfts, rest);
 }
+
+export const ACCOUNTS = [
+  createAccount,
+  listAccounts,
+  getAccountOfUser,
+  listWalletHistory,
+  listContents,
+  listContentsOfContract,
+  listContentsOfToken,
+];

@@ -9,7 +9,7 @@ import { apiToken, apiTokensPage, newApiToken, newApiTokenBody } from "../schema
 
 const DEFAULT_NAME = "console";
 
-export const createToken = defineEndpoint({
+const createToken = defineEndpoint({
   method: "post",
   path: "/tokens",
   summary: "Create a token for the app",
@@ -51,7 +51,7 @@ export const createToken = defineEndpoint({
   },
 });
 
-export const listTokens = defineEndpoint({
+const listTokens = defineEndpoint({
   method: "get",
   path: "/tokens",
   summary: "List the app's tokens, newest first",
@@ -68,7 +68,7 @@ export const listTokens = defineEndpoint({
   },
 });
 
-export const deleteToken = defineEndpoint({
+const deleteToken = defineEndpoint({
   method: "delete",
   path: "/tokens/:token_id",
   summary: "Revoke a token of the app",
@@ -84,3 +84,5 @@ export const deleteToken = defineEndpoint({
   handle: async (deps, { appId, scopes, params }) =>
     presentApiToken(await revokeToken(deps, { appId, scopes }, params.token_id)),
 });
+
+export const TOKENS = [listTokens, createToken, deleteToken];

@@ -1,15 +1,15 @@
 import { z } from "zod";
 
 import { burn } from "../../commands/transfer.ts";
-import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
+import { batchOf } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
-import { acceptedExample, ALICE, batchExample, COLLECTION, REFERENCE } from "../examples.ts";
+import { acceptedExample, ALICE, COLLECTION, REFERENCE } from "../examples.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { tokenOfWallet } from "./transfers.ts";
 
 const burnBody = z.strictObject(tokenOfWallet).meta({ id: "Burn" });
 
-export const burnNft = defineEndpoint({
+const burnNft = defineEndpoint({
   method: "post",
   path: "/burns",
   summary: "Burn a token of a wallet",
@@ -46,31 +46,17 @@ export const burnNft = defineEndpoint({
   handle: async (deps, call) => new Verbatim((await burn(deps, call, [call.body], false)).json),
 });
 
-export const burnNfts = defineEndpoint({
-  method: "post",
-  path: "/burns/batch",
-  summary: "Burn up to 1,000 tokens with one call",
-  name: "burnNfts",
-  description: BATCH_RULES,
-  examples: {
-    bodies: {
-      "Two tokens": {
-        items: [
-          { from_address: ALICE, contract_address: COLLECTION, token_id: 12 },
-          { from_address: ALICE, contract_address: COLLECTION, token_id: 13 },
-        ],
-      },
-    },
-    answer: batchExample("token_busy", "token_id"),
-  },
-  scope: "transfer",
-  body: batchBody("Burn"),
-  response: batchResults,
-  idempotent: true,
-  batch: true,
-  handle: async (deps, call, exchange) => {
-    const items = await readItems(deps, call, exchange, burnBody);
-    const { json, retryAfter } = await burn(deps, call, items, true);
-    return new Verbatim(json, retryAfter);
-  },
-});
+export const BURNS = [
+  burnNft,
+  batchOf(burnNft, burnBody, {
+    name: "burnNfts",
+    summary: "Burn up to 1,000 tokens with one call",
+    title: "Two tokens",
+    items: [
+      { from_address: ALICE, contract_address: COLLECTION, token_id: 12 },
+      { from_address: ALICE, contract_address: COLLECTION, token_id: 13 },
+    ],
+    refused: { code: "token_busy", field: "token_id" },
+    accept: burn,
+  }),
+];

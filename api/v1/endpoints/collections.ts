@@ -57,7 +57,7 @@ import { listingOf, pageAnswer, pageOfFound, pageQuery, readPage, searchableQuer
 import { addressParams, tokenParams } from "../schemas/params.ts";
 import { walletOf } from "../by-user.ts";
 
-export const createCollection = defineEndpoint({
+const createCollection = defineEndpoint({
   method: "post",
   path: "/collections",
   summary: "Create a collection, hosted or self-hosted",
@@ -120,7 +120,7 @@ function metadataOf(body: CreateCollectionBody): CollectionMetadata {
   return Object.fromEntries(given.map((name) => [name, body[name]]));
 }
 
-export const listCollections = defineEndpoint({
+const listCollections = defineEndpoint({
   method: "get",
   path: "/collections",
   summary: "List the app's collections",
@@ -145,7 +145,7 @@ export const listCollections = defineEndpoint({
   },
 });
 
-export const listNfts = defineEndpoint({
+const listNfts = defineEndpoint({
   method: "get",
   path: "/collections/:address",
   summary: "List the tokens of a collection",
@@ -191,7 +191,7 @@ async function nftsOf(deps: HttpDeps, appId: string, contract: string, query: Nf
   return { listing, page: await listSomeNfts(db, contract, { owner: wallet }, wanted) };
 }
 
-export const getNft = defineEndpoint({
+const getNft = defineEndpoint({
   method: "get",
   path: "/collections/:address/:token_id",
   summary: "Show a token with its owner (ERC721) or a page of its owners (ERC1155)",
@@ -217,7 +217,7 @@ export const getNft = defineEndpoint({
   },
 });
 
-export const changeCollection = defineEndpoint({
+const changeCollection = defineEndpoint({
   method: "patch",
   path: "/collections/:address",
   summary: "Change the metadata of a hosted collection",
@@ -244,7 +244,7 @@ export const changeCollection = defineEndpoint({
   },
 });
 
-export const changeToken = defineEndpoint({
+const changeToken = defineEndpoint({
   method: "patch",
   path: "/collections/:address/:token_id",
   summary: "Change the metadata of a hosted token",
@@ -272,7 +272,7 @@ export const changeToken = defineEndpoint({
   },
 });
 
-export const freezeCollection = defineEndpoint({
+const freezeCollection = defineEndpoint({
   method: "post",
   path: "/collections/:address/freeze",
   summary: "Freeze the metadata of a hosted collection permanently",
@@ -289,7 +289,7 @@ export const freezeCollection = defineEndpoint({
     new Verbatim(await freezeMetadata(deps, call, call.params.address, call.body.reference)),
 });
 
-export const listTokenHistory = defineEndpoint({
+const listTokenHistory = defineEndpoint({
   method: "get",
   path: "/collections/:address/:token_id/history",
   summary: "List the history of a token, newest first",
@@ -309,3 +309,14 @@ export const listTokenHistory = defineEndpoint({
     return pageAnswer(page, "token_history", "history", page.items.map(presentHistoryEntry));
   },
 });
+
+export const COLLECTIONS = [
+  createCollection,
+  listCollections,
+  listNfts,
+  changeCollection,
+  freezeCollection,
+  getNft,
+  changeToken,
+  listTokenHistory,
+];

@@ -14,23 +14,22 @@ import { addressParams } from "../schemas/params.ts";
 const followedContract = z
   .object({
     address,
-    type: collectionType.nullable().meta({ description: "null until the service has asked the contract." }),
-    name: z.string().nullable().meta({ description: "null when the contract tells no name." }),
-    state: z.enum(CONTRACT_STATES).meta({
-      description:
+    type: collectionType.nullable().describe("null until the service has asked the contract."),
+    name: z.string().nullable().describe("null when the contract tells no name."),
+    state: z
+      .enum(CONTRACT_STATES)
+      .describe(
         "- `checking`: the service has not yet asked the contract for its type.\n- `followed`: its transfers are followed.\n- `quarantined`: it is left alone until `until`, for the reason in `reason`.\n- `unsupported`: it is no ERC721 or ERC1155 contract.",
-    }),
-    reason: z.enum(QUARANTINE_REASONS).nullable().meta({
-      description:
-        "Why it is quarantined. `flood`: it reports too many moves of tokens. `failing`: calls that read it use too much gas or answer too many bytes.",
-    }),
-    as_of_block: z
-      .int()
-      .nonnegative()
+      ),
+    reason: z
+      .enum(QUARANTINE_REASONS)
       .nullable()
-      .meta({ description: "Last block whose transfers are stored. null: none is." }),
-    until: time.nullable().meta({ description: "When the quarantine ends and the contract is tried again." }),
-    followed_at: time.meta({ description: "When the app began to follow it." }),
+      .describe(
+        "Why it is quarantined. `flood`: it reports too many moves of tokens. `failing`: calls that read it use too much gas or answer too many bytes.",
+      ),
+    as_of_block: z.int().nonnegative().nullable().describe("Last block whose transfers are stored. null: none is."),
+    until: time.nullable().describe("When the quarantine ends and the contract is tried again."),
+    followed_at: time.describe("When the app began to follow it."),
   })
   .meta({ id: "FollowedContract" });
 
@@ -40,7 +39,7 @@ const contractsPage = z
 
 const endedContract = z.object({}).meta({ id: "EndedContract" });
 
-export const listContracts = defineEndpoint({
+const listContracts = defineEndpoint({
   method: "get",
   path: "/contracts",
   summary: "List the contracts of others that the app follows",
@@ -67,7 +66,7 @@ export const listContracts = defineEndpoint({
   },
 });
 
-export const deleteContract = defineEndpoint({
+const deleteContract = defineEndpoint({
   method: "delete",
   path: "/contracts/:address",
   summary: "Stop following a contract",
@@ -84,3 +83,5 @@ export const deleteContract = defineEndpoint({
     return {};
   },
 });
+
+export const CONTRACTS = [listContracts, deleteContract];

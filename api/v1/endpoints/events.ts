@@ -1,12 +1,15 @@
+import type { Request, Response } from "express";
 import type { z } from "zod";
 
 import { MAX_PAGE } from "../../config/limits.ts";
-import { eventsAfter } from "../../store/outbox/feed.ts";
-import { defineEndpoint } from "../endpoint.ts";
+import { ApiError } from "../../domain/error-codes.ts";
+import { eventsAfter, newestPositions } from "../../store/outbox/feed.ts";
+import type { HttpDeps } from "../deps.ts";
+import { defineEndpoint, type StreamCall } from "../endpoint.ts";
 import { eventExample } from "../examples.ts";
-import { type event, eventsFeed, eventsQuery, writePosition } from "../schemas/events.ts";
-import { streamPage } from "../streams/event-streams.ts";
-import { openEventStream } from "../streams/open-stream.ts";
+import { endMeasurement } from "../measure.ts";
+import { type event, eventsFeed, eventsQuery, readPosition, writePosition } from "../schemas/events.ts";
+import { beginStream, streamPage } from "../streams/event-streams.ts";
 
 const streamExample = `retry: 1000\nid: ${writePosition(6)}\n\n${streamPage([{ position: 7, body: eventExample }]).toString()}`;
 
@@ -31,3 +34,36 @@ export const listEvents = defineEndpoint({
     };
   },
 });
+
+/**
+ * Answers with the app's events as they are stored. Begins after `Last-Event-ID`, which clients send when they reconnect,
+ * else after `after`, else with the next event.
+ */
+async function openEventStream(
+  { database, streams, bytes }: HttpDeps,
+  request: Request,
+  response: Response,
+  { appId, credential, query }: StreamCall<{ after?: number | undefined; limit?: number | undefined }>,
+): Promise<void> {
+  if (query.limit !== undefined) {
+    const message = "A stream has no pages. Remove `limit`.";
+    throw new ApiError("validation_failed", [{ field: "limit", code: "invalid", message }]);
+  }
+  const after = lastEventId(request) ?? query.after ?? (await newestPositions(database.read, [appId]))[0] ?? 0;
+  if (request.method === "HEAD") {
+    beginStream(response, after);
+    response.end();
+    return;
+  }
+  streams.open(response, { appId, credential, after, bytes });
+  endMeasurement(response);
+}
+
+function lastEventId(request: Request): number | null {
+  const given = request.get("last-event-id");
+  if (given === undefined) return null;
+  const position = readPosition(given);
+  if (position !== null) return position;
+  const message = "Must be the `id` of an event of this stream. Remove the header to begin with the next event.";
+  throw new ApiError("validation_failed", [{ field: "Last-Event-ID", code: "invalid_format", message }]);
+}

@@ -6,10 +6,10 @@ import { uploadedMediaExample } from "../examples.ts";
 
 const uploadedMedia = z
   .object({
-    uri: z.string().meta({ description: "The file's address, for `image` and `animation_url`." }),
-    cid: z.string().meta({ description: "The file's CID (version 1). The same bytes always have the same CID." }),
-    type: z.string().meta({ description: "The media type, detected from the bytes." }),
-    bytes: z.int().meta({ description: "The size of the file, in bytes." }),
+    uri: z.string().describe("The file's address, for `image` and `animation_url`."),
+    cid: z.string().describe("The file's CID (version 1). The same bytes always have the same CID."),
+    type: z.string().describe("The media type, detected from the bytes."),
+    bytes: z.int().describe("The size of the file, in bytes."),
   })
   .meta({ id: "UploadedMedia" });
 

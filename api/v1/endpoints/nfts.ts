@@ -1,12 +1,12 @@
 import { mint } from "../../commands/mint.ts";
-import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
+import { batchOf } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
-import { acceptedExample, ALICE, batchExample, BOB, COLLECTION, REFERENCE } from "../examples.ts";
+import { acceptedExample, ALICE, BOB, COLLECTION, REFERENCE } from "../examples.ts";
 import { mintBody } from "../schemas/nfts.ts";
 import { accepted } from "../schemas/outputs.ts";
-import { requireScopeFor, withScope } from "../by-user.ts";
+import { requireScopeFor } from "../by-user.ts";
 
-export const mintNft = defineEndpoint({
+const mintNft = defineEndpoint({
   method: "post",
   path: "/nfts",
   summary: "Mint a token, or more copies of one",
@@ -57,31 +57,17 @@ export const mintNft = defineEndpoint({
   },
 });
 
-export const mintNfts = defineEndpoint({
-  method: "post",
-  path: "/nfts/batch",
-  summary: "Mint up to 1,000 tokens with one call",
-  name: "mintNfts",
-  description: BATCH_RULES,
-  examples: {
-    bodies: {
-      "Two tokens of a hosted ERC721 collection": {
-        items: [
-          { collection_address: COLLECTION, to_address: ALICE, name: "Cat {token_id}" },
-          { collection_address: COLLECTION, to_address: BOB, name: "Cat {token_id}" },
-        ],
-      },
-    },
-    answer: batchExample("supply_exceeded", "collection_address"),
-  },
-  scope: "mint",
-  body: batchBody("Mint"),
-  response: batchResults,
-  idempotent: true,
-  batch: true,
-  handle: async (deps, call, exchange) => {
-    const items = withScope(call, await readItems(deps, call, exchange, mintBody));
-    const { json, retryAfter } = await mint(deps, call, items, true);
-    return new Verbatim(json, retryAfter);
-  },
-});
+export const MINTS = [
+  mintNft,
+  batchOf(mintNft, mintBody, {
+    name: "mintNfts",
+    summary: "Mint up to 1,000 tokens with one call",
+    title: "Two tokens of a hosted ERC721 collection",
+    items: [
+      { collection_address: COLLECTION, to_address: ALICE, name: "Cat {token_id}" },
+      { collection_address: COLLECTION, to_address: BOB, name: "Cat {token_id}" },
+    ],
+    refused: { code: "supply_exceeded", field: "collection_address" },
+    accept: mint,
+  }),
+];

@@ -1,5 +1,6 @@
 import type { NodeState } from "../../chain/chain-node.ts";
 import { createApp, FIRST_TOKEN } from "../../commands/apps.ts";
+import { daysLeft } from "../../domain/conditions.ts";
 import { dayOf } from "../../domain/day.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import { percentile, seriesSpan, BUCKET } from "../../domain/series.ts";
@@ -23,11 +24,11 @@ import {
   seriesQuery,
   statusExample,
 } from "../schemas/operator.ts";
-import type { LaneOfService } from "../../checks/state.ts";
+import type { LaneBalance } from "../../checks/state.ts";
 import { isoTime } from "../present.ts";
 import { keysetQuery, nextKeyset, readKeyset } from "../schemas/keyset.ts";
 
-export const operatorStatus = defineServiceEndpoint({
+const operatorStatus = defineServiceEndpoint({
   method: "get",
   path: "/operator/status",
   summary: "Show the state of the whole service",
@@ -39,24 +40,36 @@ export const operatorStatus = defineServiceEndpoint({
   caller: "operator",
   response,
   handle: async (deps) => {
-    const [state, { ready, details }] = await Promise.all([deps.state.overview(), deps.readiness()]);
-    if (state === null) {
+    const { database, deliveries, processes, chain, spent, nodes } = deps.state;
+    const [stored, sent, running] = await Promise.all([database(), deliveries(), processes()]);
+    const [asked, costs, { states }, readiness] = await Promise.all([chain(), spent(), nodes(), deps.readiness()]);
+    if (stored === null || sent === null || running === null) {
       throw new ApiError("unavailable", null, { retryAfter: 5, message: "The database cannot be read. Try again." });
     }
     const now = Date.now();
-    const { checkpoint, head } = state;
+    const { checkpoint } = stored;
+    const head = asked?.head ?? null;
     return {
-      ready,
-      checks: details,
-      backlog: state.backlog,
-      oldest_pending_seconds: ageOf(state.oldestUnsent, now),
+      ready: readiness.ready,
+      checks: readiness.details,
+      backlog: stored.backlog,
+      oldest_pending_seconds: ageOf(stored.oldestUnsent, now),
       indexer: { checkpoint, head, lag_blocks: head === null ? null : Math.max(0, head - checkpoint) },
-      deliveries: { ...state.deliveries, oldest_overdue_seconds: ageOf(state.overdueSince, now) },
-      lanes: state.lanes.map((lane) => presentLane(lane, now)),
-      nodes: state.nodes.map(presentNode),
-      relay_paused: state.relayPaused,
-      quarantined_contracts: state.quarantined.length,
-      processes: state.processes,
+      deliveries: { ...sent, oldest_overdue_seconds: ageOf(stored.overdueSince, now) },
+      lanes: stored.lanes.map(({ lane, address, oldestUnmined }) => ({
+        lane,
+        address,
+        in_use: deps.state.lanes.includes(lane),
+        ...fundsOf(
+          asked?.balances.find((one) => one.lane === lane),
+          costs?.get(lane) ?? null,
+        ),
+        oldest_unmined_seconds: ageOf(oldestUnmined, now),
+      })),
+      nodes: states.map(presentNode),
+      relay_paused: asked?.relayPaused ?? null,
+      quarantined_contracts: stored.quarantined.length,
+      processes: running,
     };
   },
 });
@@ -66,17 +79,14 @@ function presentNode({ number, host, word, head, latency, failures, sends, probl
   return { node: number, host, state: word, head, latency_ms: milliseconds, failures, sends, problem };
 }
 
-function presentLane(lane: LaneOfService, now: number) {
+/** @param funds undefined: the node does not answer. @param spent in a day; null: not known. */
+function fundsOf(funds: LaneBalance | undefined, spent: bigint | null) {
   return {
-    lane: lane.lane,
-    address: lane.address,
-    in_use: lane.inUse,
-    balance_wei: lane.balance?.toString() ?? null,
-    spent_24h_wei: lane.spent?.toString() ?? null,
-    days_left: lane.daysLeft,
-    low_funds: lane.lowFunds,
-    advised_wei: lane.advised?.toString() ?? null,
-    oldest_unmined_seconds: ageOf(lane.oldestUnmined, now),
+    balance_wei: funds?.wei.toString() ?? null,
+    spent_24h_wei: spent?.toString() ?? null,
+    days_left: funds === undefined || spent === null ? null : daysLeft(funds.wei, spent),
+    low_funds: funds?.low ?? null,
+    advised_wei: funds?.advised?.toString() ?? null,
   };
 }
 
@@ -88,7 +98,7 @@ function ageOf(since: number | null, now: number): number | null {
 /** Days of the longer sum, today included. */
 const DAYS = 30;
 
-export const operatorApps = defineServiceEndpoint({
+const operatorApps = defineServiceEndpoint({
   method: "get",
   path: "/operator/apps",
   summary: "List all apps, newest first, with what they used",
@@ -120,7 +130,7 @@ export const operatorApps = defineServiceEndpoint({
   },
 });
 
-export const createOperatorApp = defineServiceEndpoint({
+const createOperatorApp = defineServiceEndpoint({
   method: "post",
   path: "/operator/apps",
   summary: "Create an app and its first token",
@@ -155,7 +165,7 @@ export const createOperatorApp = defineServiceEndpoint({
   },
 });
 
-export const operatorDoctor = defineServiceEndpoint({
+const operatorDoctor = defineServiceEndpoint({
   method: "get",
   path: "/operator/doctor",
   summary: "Check the whole service, and say how to fix each problem",
@@ -167,7 +177,7 @@ export const operatorDoctor = defineServiceEndpoint({
   caller: "operator",
   response: doctorReport,
   handle: async ({ doctor }) => {
-    const report = await doctor.value();
+    const report = await doctor();
     if (report === null) {
       const message =
         "The checks have no result yet: they take long, or ended with an error that is in the log. Call again in some seconds, or run `npm run cli -- doctor`.";
@@ -188,7 +198,7 @@ export const operatorDoctor = defineServiceEndpoint({
 
 const DEFAULT_HOURS = 24;
 
-export const operatorSeries = defineServiceEndpoint({
+const operatorSeries = defineServiceEndpoint({
   method: "get",
   path: "/operator/series",
   summary: "Show how many requests became final over time, their latency and their fees",
@@ -216,3 +226,5 @@ export const operatorSeries = defineServiceEndpoint({
     };
   },
 });
+
+export const OPERATOR = [operatorApps, createOperatorApp, operatorStatus, operatorDoctor, operatorSeries];

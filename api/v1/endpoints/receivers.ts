@@ -12,41 +12,39 @@ const DELEGATE = "0x63c0c19a282a1B52b07dD5a65b58948A07DAE32B";
 
 const receiver = z
   .object({
-    kind: z.enum(RECEIVER_KINDS).meta({
-      description:
+    kind: z
+      .enum(RECEIVER_KINDS)
+      .describe(
         "- `wallet`: a wallet of the app.\n- `new_user`: a user without a wallet. The service creates the wallet with the token.\n- `account`: an account without code.\n- `contract`: a contract.\n- `delegated_account`: an account that runs the code of a delegate (EIP-7702).\n- `refused`: the service sends nothing there. `message` says why.\n- `unknown`: the node could not tell.\nFurther words may come.",
-    }),
-    address: address.nullable().meta({ description: "null for a new user, and for a name that is refused." }),
-    user_identifier: z
+      ),
+    address: address.nullable().describe("null for a new user, and for a name that is refused."),
+    user_identifier: z.string().nullable().describe("The app's name for the user. null when there is none."),
+    delegate: address.nullable().describe("The contract whose code the account runs. null: none."),
+    accepts: z
+      .boolean()
+      .nullable()
+      .describe("Whether a token can arrive. null: nothing is known, so do not read it as true."),
+    message: z
       .string()
       .nullable()
-      .meta({ description: "The app's name for the user. null when there is none." }),
-    delegate: address.nullable().meta({ description: "The contract whose code the account runs. null: none." }),
-    accepts: z.boolean().nullable().meta({
-      description: "Whether a token can arrive. null: nothing is known, so do not read it as true.",
-    }),
-    message: z.string().nullable().meta({
-      description: "Why the token cannot arrive, or why nothing is known. null when `accepts` is true.",
-    }),
+      .describe("Why the token cannot arrive, or why nothing is known. null when `accepts` is true."),
   })
   .meta({ id: "CheckedReceiver" });
 
 const checkedReceivers = z
-  .object({ receivers: z.array(receiver).meta({ description: "One for each entry, in the order of the entries." }) })
+  .object({ receivers: z.array(receiver).describe("One for each entry, in the order of the entries.") })
   .meta({ id: "CheckedReceivers" });
 
 /** Entries are validated one by one, because a wrong one must not refuse the others. */
 function entries(maxLength: number, what: string) {
-  return optional(z.array(z.string().meta({ maxLength })).min(1).max(MAX_CHECKED_RECEIVERS)).meta({
-    description: `1 to ${MAX_CHECKED_RECEIVERS.toString()} ${what}`,
-  });
+  return optional(z.array(z.string().meta({ maxLength })).min(1).max(MAX_CHECKED_RECEIVERS)).describe(
+    `1 to ${MAX_CHECKED_RECEIVERS.toString()} ${what}`,
+  );
 }
 
 const checkBody = z
   .strictObject({
-    contract_address: anyAddress.meta({
-      description: "A collection of the app, or a contract of others that the app follows.",
-    }),
+    contract_address: anyAddress.describe("A collection of the app, or a contract of others that the app follows."),
     addresses: entries(ADDRESS_LENGTH, "addresses. Send these or `users`, not both."),
     users: entries(MAX_USER_IDENTIFIER_LENGTH, "of the app's own names for users, as in `to_user`."),
   })

@@ -8,7 +8,7 @@ import { requestParams } from "../schemas/params.ts";
 import { walletOf } from "../by-user.ts";
 import { request, requestsPage, requestsQuery } from "../schemas/requests.ts";
 
-export const getRequest = defineEndpoint({
+const getRequest = defineEndpoint({
   method: "get",
   path: "/requests/:request_id",
   summary: "Show a request",
@@ -22,11 +22,11 @@ export const getRequest = defineEndpoint({
   isSmall: true,
   handle: async ({ lookUps, state }, { appId, params }) => {
     const row = foundOne(await lookUps.requests([{ appId, id: params.request_id }]));
-    return presentRequest(row, isFinal(row.status) ? null : await state.reasons.value());
+    return presentRequest(row, isFinal(row.status) ? null : await state.reasons());
   },
 });
 
-export const listRequests = defineEndpoint({
+const listRequests = defineEndpoint({
   method: "get",
   path: "/requests",
   summary: "List the app's requests",
@@ -52,8 +52,10 @@ export const listRequests = defineEndpoint({
       wallet,
     };
     const page = await list(database.read, appId, filter, wanted, order);
-    const reasons = page.items.every(({ status }) => isFinal(status)) ? null : await state.reasons.value();
+    const reasons = page.items.every(({ status }) => isFinal(status)) ? null : await state.reasons();
     const requests = page.items.map((row) => presentRequest(row, reasons));
     return pageAnswer(page, listing, "requests", requests);
   },
 });
+
+export const REQUESTS = [listRequests, getRequest];

@@ -21,42 +21,37 @@ const REFUSALS: Record<CodeRefusal, string> = {
 
 const sessionCode = z
   .strictObject({
-    code: z.string().min(1).max(200).meta({
-      description: "The code of the link that `npm run cli -- console` prints. It works once, within ten minutes.",
-    }),
+    code: z
+      .string()
+      .min(1)
+      .max(200)
+      .describe("The code of the link that `npm run cli -- console` prints. It works once, within ten minutes."),
   })
   .meta({ id: "CreateSession" });
 
 const consoleSession = z
   .object({
-    session_id: z
-      .string()
-      .meta({ description: "Id of the session, for `npm run cli -- console revoke`. It is not a secret." }),
-    kind: z
-      .enum(["app", "operator"])
-      .meta({ description: "`app`: the session is for one app. `operator`: it is for all apps." }),
+    session_id: z.string().describe("Id of the session, for `npm run cli -- console revoke`. It is not a secret."),
+    kind: z.enum(["app", "operator"]).describe("`app`: the session is for one app. `operator`: it is for all apps."),
     app: z
       .object({
-        app_id: z.string().meta({ description: "Id of the app." }),
-        name: z.string().meta({ description: "Name of the app." }),
+        app_id: z.string().describe("Id of the app."),
+        name: z.string().describe("Name of the app."),
       })
       .nullable()
-      .meta({ description: "The app of the session. null in the operator's session." }),
-    scopes: z.array(z.enum(SCOPES)).meta({ description: "What the session may do." }),
-    created_at: time.meta({ description: "When the session began." }),
-    expires_at: time.meta({ description: "When it ends." }),
-    chain_id: z.int().positive().meta({ description: "Id of the service's chain." }),
-    explorer_url: z
-      .string()
-      .nullable()
-      .meta({ description: "Block explorer of the chain, for links. null: there is none." }),
-    public_url: z.string().meta({ description: "Public URL of the service." }),
+      .describe("The app of the session. null in the operator's session."),
+    scopes: z.array(z.enum(SCOPES)).describe("What the session may do."),
+    created_at: time.describe("When the session began."),
+    expires_at: time.describe("When it ends."),
+    chain_id: z.int().positive().describe("Id of the service's chain."),
+    explorer_url: z.string().nullable().describe("Block explorer of the chain, for links. null: there is none."),
+    public_url: z.string().describe("Public URL of the service."),
   })
   .meta({ id: "ConsoleSession", description: "A session of the console." });
 
 const endedSession = z.object({}).meta({ id: "EndedSession" });
 
-export const createConsoleSession = defineServiceEndpoint({
+const createConsoleSession = defineServiceEndpoint({
   method: "post",
   path: "/console/session",
   summary: "Sign in to the console with the code of a link",
@@ -88,7 +83,7 @@ export const createConsoleSession = defineServiceEndpoint({
   },
 });
 
-export const getConsoleSession = defineServiceEndpoint({
+const getConsoleSession = defineServiceEndpoint({
   method: "get",
   path: "/console/session",
   summary: "Show the session of the console",
@@ -106,7 +101,7 @@ export const getConsoleSession = defineServiceEndpoint({
   },
 });
 
-export const deleteConsoleSession = defineServiceEndpoint({
+const deleteConsoleSession = defineServiceEndpoint({
   method: "delete",
   path: "/console/session",
   summary: "Sign out of the console",
@@ -122,3 +117,5 @@ export const deleteConsoleSession = defineServiceEndpoint({
     return {};
   },
 });
+
+export const SESSIONS = [createConsoleSession, getConsoleSession, deleteConsoleSession];

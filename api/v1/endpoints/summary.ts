@@ -4,7 +4,7 @@ import { dayOf, dayText } from "../../domain/day.ts";
 import { type PipelineReasons, unsentWaitsFor } from "../../domain/waiting-for.ts";
 import { readSummary } from "../../store/listings/summary.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import type { LaneOfService } from "../../checks/state.ts";
+import type { ChainState } from "../../checks/state.ts";
 import { day, meanings } from "../schemas/outputs.ts";
 
 /** Whether the service can send requests now, and what each word means to an app. */
@@ -25,25 +25,25 @@ const count = z.int().nonnegative();
 const daySummary = z
   .object({
     date: day,
-    requests_accepted: count.meta({ description: "Requests that were accepted." }),
-    requests_completed: count.meta({ description: "Requests that became `completed`." }),
-    requests_failed: count.meta({ description: "Requests that became `failed`." }),
-    mints_completed: count.meta({
-      description: "Mints among those that became `completed`. Mints of earlier versions do not count.",
-    }),
+    requests_accepted: count.describe("Requests that were accepted."),
+    requests_completed: count.describe("Requests that became `completed`."),
+    requests_failed: count.describe("Requests that became `failed`."),
+    mints_completed: count.describe(
+      "Mints among those that became `completed`. Mints of earlier versions do not count.",
+    ),
   })
   .meta({ id: "DaySummary" });
 
 const summary = z
   .object({
-    today: daySummary.meta({ description: "Today until now." }),
-    yesterday: daySummary.meta({ description: "The whole day before." }),
-    requests_waiting: count.meta({ description: "Requests that are `pending` or `processing`." }),
-    collections: count.meta({ description: "Collections whose request has completed." }),
-    wallets: count.meta({ description: "Wallets of the app." }),
-    sending: z.enum(Object.keys(SENDING) as Sending[]).meta({
-      description: `Whether requests are sent now. Later versions may have further words. ${meanings(SENDING)}`,
-    }),
+    today: daySummary.describe("Today until now."),
+    yesterday: daySummary.describe("The whole day before."),
+    requests_waiting: count.describe("Requests that are `pending` or `processing`."),
+    collections: count.describe("Collections whose request has completed."),
+    wallets: count.describe("Wallets of the app."),
+    sending: z
+      .enum(Object.keys(SENDING) as Sending[])
+      .describe(`Whether requests are sent now. Later versions may have further words. ${meanings(SENDING)}`),
   })
   .meta({ id: "Summary" });
 
@@ -78,12 +78,12 @@ export const getSummary = defineEndpoint({
   examples: { answer: example },
   scope: "read",
   response: summary,
-  handle: async ({ database, state: service }, { appId }) => {
+  handle: async ({ database, state }, { appId }) => {
     const today = dayOf(Date.now());
-    const [stored, state, reasons] = await Promise.all([
+    const [stored, chain, reasons] = await Promise.all([
       readSummary(database.read, appId, today),
-      service.overview(),
-      service.reasons.value(),
+      state.chain(),
+      state.reasons(),
     ]);
     const show = (date: number, of: typeof stored.today) => ({
       date: dayText(date),
@@ -98,28 +98,26 @@ export const getSummary = defineEndpoint({
       requests_waiting: stored.waiting,
       collections: stored.collections,
       wallets: stored.wallets,
-      sending: sendingOf(state, reasons, Date.now()),
+      sending: sendingOf(chain, reasons, Date.now()),
     };
   },
 });
 
-/** What this process reads from the chain. It knows of high fees and of a paused relay before a request waits for them. */
-interface ChainView {
-  relayPaused: boolean | null;
-  feesTooHigh: boolean | null;
-  lanes: readonly Pick<LaneOfService, "inUse" | "lowFunds">[];
-}
-
-/** One lane that can send is enough. @param reasons what the requests that are not sent wait for. */
-export function sendingOf(state: ChainView | null, reasons: PipelineReasons | null, now: number): Sending {
-  if (state === null || reasons === null) return "unknown";
+/**
+ * One lane that can send is enough.
+ * @param chain what this process reads from the chain: it knows of high fees and of a paused relay before a request waits for them.
+ * @param reasons what the requests that are not sent wait for.
+ */
+export function sendingOf(chain: ChainState | null, reasons: PipelineReasons | null, now: number): Sending {
+  if (reasons === null) return "unknown";
   const waits = unsentWaitsFor(reasons, now);
   if (waits !== "queued") return isSending(waits) ? waits : "unknown";
-  if (state.relayPaused === true) return "paused";
-  if (state.feesTooHigh === true) return "fees_too_high";
-  const lanes = state.lanes.filter(({ inUse }) => inUse);
-  if (lanes.some(({ lowFunds }) => lowFunds === false)) return "ok";
-  return lanes.length > 0 && lanes.every(({ lowFunds }) => lowFunds === true) ? "low_funds" : "unknown";
+  if (chain === null) return "unknown";
+  if (chain.relayPaused === true) return "paused";
+  if (chain.feesTooHigh) return "fees_too_high";
+  const lanes = chain.balances.filter(({ inUse }) => inUse);
+  if (lanes.length === 0) return "unknown";
+  return lanes.every(({ low }) => low) ? "low_funds" : "ok";
 }
 
 function isSending(word: string): word is Sending {

@@ -2,9 +2,9 @@ import { z } from "zod";
 
 import { destinationErrors } from "../../commands/recipients.ts";
 import { transfer } from "../../commands/transfer.ts";
-import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
+import { batchOf } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
-import { acceptedExample, ALICE, batchExample, BOB, COLLECTION, REFERENCE } from "../examples.ts";
+import { acceptedExample, ALICE, BOB, COLLECTION, REFERENCE } from "../examples.ts";
 import {
   address,
   destination,
@@ -17,13 +17,13 @@ import {
   toUser,
 } from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
-import { requireScopeFor, withScope } from "../by-user.ts";
+import { requireScopeFor } from "../by-user.ts";
 
 /** The fields that name copies of a token in a wallet of the app. */
 export const tokenOfWallet = {
-  from_address: address.meta({ description: "The wallet of the app that holds the token." }),
-  contract_address: address.meta({ description: "The contract of the token." }),
-  token_id: tokenId.meta({ description: "The token." }),
+  from_address: address.describe("The wallet of the app that holds the token."),
+  contract_address: address.describe("The contract of the token."),
+  token_id: tokenId.describe("The token."),
   amount: z
     .preprocess((value) => (value === "" ? undefined : value), optional(quantity))
     .meta({
@@ -36,13 +36,13 @@ export const tokenOfWallet = {
 const transferBody = z
   .strictObject({
     ...tokenOfWallet,
-    to_address: optional(destination).meta({ description: "Who gets the token: any address that can hold it." }),
+    to_address: optional(destination).describe("Who gets the token: any address that can hold it."),
     to_user: toUser("`to_address`"),
   })
   .check(oneDestination())
   .meta({ id: "Transfer" });
 
-export const transferNft = defineEndpoint({
+const transferNft = defineEndpoint({
   method: "post",
   path: "/transfers",
   summary: "Transfer a token out of a wallet",
@@ -90,34 +90,20 @@ export const transferNft = defineEndpoint({
   },
 });
 
-export const transferNfts = defineEndpoint({
-  method: "post",
-  path: "/transfers/batch",
-  summary: "Transfer up to 1,000 tokens with one call",
-  name: "transferNfts",
-  description: BATCH_RULES,
-  examples: {
-    bodies: {
-      "Two tokens": {
-        items: [
-          { from_address: ALICE, to_address: BOB, contract_address: COLLECTION, token_id: 12 },
-          { from_address: ALICE, to_address: BOB, contract_address: COLLECTION, token_id: 13 },
-        ],
-      },
-    },
-    answer: batchExample("token_busy", "token_id"),
-  },
-  scope: "transfer",
-  body: batchBody("Transfer"),
-  response: batchResults,
-  idempotent: true,
-  batch: true,
-  handle: async (deps, call, exchange) => {
-    const items = withScope(call, await readItems(deps, call, exchange, transferBody));
-    const { json, retryAfter } = await transfer(deps, call, items, true);
-    return new Verbatim(json, retryAfter);
-  },
-});
+export const TRANSFERS = [
+  transferNft,
+  batchOf(transferNft, transferBody, {
+    name: "transferNfts",
+    summary: "Transfer up to 1,000 tokens with one call",
+    title: "Two tokens",
+    items: [
+      { from_address: ALICE, to_address: BOB, contract_address: COLLECTION, token_id: 12 },
+      { from_address: ALICE, to_address: BOB, contract_address: COLLECTION, token_id: 13 },
+    ],
+    refused: { code: "token_busy", field: "token_id" },
+    accept: transfer,
+  }),
+];
 
 /** Runs also when other fields are wrong, so that the answer names all wrong fields. */
 function oneDestination() {

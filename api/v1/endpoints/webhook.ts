@@ -32,7 +32,7 @@ import {
   webhookBody,
 } from "../schemas/webhook.ts";
 
-export const putWebhook = defineEndpoint({
+const putWebhook = defineEndpoint({
   method: "put",
   path: "/webhook",
   summary: "Register or change the app's webhook",
@@ -55,7 +55,7 @@ export const putWebhook = defineEndpoint({
   },
 });
 
-export const getWebhook = defineEndpoint({
+const getWebhook = defineEndpoint({
   method: "get",
   path: "/webhook",
   summary: "Show the app's webhook",
@@ -67,7 +67,7 @@ export const getWebhook = defineEndpoint({
   handle: async ({ database }, { appId }) => presentWebhook(found(await findWebhook(database.read, appId))),
 });
 
-export const deleteWebhook = defineEndpoint({
+const deleteWebhook = defineEndpoint({
   method: "delete",
   path: "/webhook",
   summary: "Remove the app's webhook",
@@ -82,7 +82,7 @@ export const deleteWebhook = defineEndpoint({
   },
 });
 
-export const testWebhook = defineEndpoint({
+const testWebhook = defineEndpoint({
   method: "post",
   path: "/webhook/test",
   summary: "Send a test event to the app's webhook",
@@ -96,7 +96,7 @@ export const testWebhook = defineEndpoint({
   handle: async (deps, { appId }) => presentDelivery(await sendTestEvent(deps, appId)),
 });
 
-export const rotateWebhookSecret = defineEndpoint({
+const rotateWebhookSecret = defineEndpoint({
   method: "post",
   path: "/webhook/secret",
   summary: "Rotate the signing secret of the app's webhook",
@@ -113,7 +113,7 @@ export const rotateWebhookSecret = defineEndpoint({
   },
 });
 
-export const listDeliveries = defineEndpoint({
+const listDeliveries = defineEndpoint({
   method: "get",
   path: "/webhook/deliveries",
   summary: "List webhook deliveries, newest first",
@@ -128,7 +128,7 @@ export const listDeliveries = defineEndpoint({
   },
 });
 
-export const getDelivery = defineEndpoint({
+const getDelivery = defineEndpoint({
   method: "get",
   path: "/webhook/deliveries/:id",
   summary: "Show a webhook delivery with its payload",
@@ -144,7 +144,7 @@ export const getDelivery = defineEndpoint({
   },
 });
 
-export const redeliverFailed = defineEndpoint({
+const redeliverFailed = defineEndpoint({
   method: "post",
   path: "/webhook/deliveries/redeliver",
   summary: "Send the events of all failed deliveries again",
@@ -158,7 +158,7 @@ export const redeliverFailed = defineEndpoint({
   handle: (deps, { appId }) => redeliverFailedEvents(deps, appId),
 });
 
-export const redeliver = defineEndpoint({
+const redeliver = defineEndpoint({
   method: "post",
   path: "/webhook/deliveries/:id/redeliver",
   summary: "Send the event of a delivery again, at once",
@@ -172,3 +172,15 @@ export const redeliver = defineEndpoint({
   errors: ["not_found"],
   handle: async (deps, { appId, params }) => presentDelivery(await redeliverEvent(deps, appId, params.id)),
 });
+
+export const WEBHOOK = [
+  putWebhook,
+  getWebhook,
+  deleteWebhook,
+  testWebhook,
+  rotateWebhookSecret,
+  listDeliveries,
+  redeliverFailed,
+  getDelivery,
+  redeliver,
+];

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type {
+  ZodOpenApiContentObject,
   ZodOpenApiOperationObject,
   ZodOpenApiPathItemObject,
   ZodOpenApiPathsObject,
-  ZodOpenApiResponseObject,
 } from "zod-openapi";
 
 import { MAX_HEADER_BYTES } from "../../config/limits.ts";
@@ -82,16 +82,16 @@ const READINESS_MEANINGS = Object.entries(READINESS_WORDS)
 
 const collectionMetadata = z
   .object({
-    name: z.string().meta({ description: "Name of the collection." }),
-    symbol: z.string().meta({ description: "Symbol of the collection." }),
-    description: z.string().optional().meta({ description: "Text about the collection." }),
-    image: z.string().optional().meta({ description: "URI of a picture." }),
-    external_link: z.string().optional().meta({ description: "URI of a website." }),
-    banner_image: z.string().optional().meta({ description: "URI of a wide picture." }),
-    featured_image: z.string().optional().meta({ description: "URI of a picture for a selection." }),
-    collaborators: z.array(z.string()).optional().meta({ description: "Who may edit the collection." }),
-    seller_fee_basis_points: z.int().optional().meta({ description: "Royalty, in hundredths of a percent." }),
-    fee_recipient: z.string().optional().meta({ description: "Who gets the royalty." }),
+    name: z.string().describe("Name of the collection."),
+    symbol: z.string().describe("Symbol of the collection."),
+    description: z.string().optional().describe("Text about the collection."),
+    image: z.string().optional().describe("URI of a picture."),
+    external_link: z.string().optional().describe("URI of a website."),
+    banner_image: z.string().optional().describe("URI of a wide picture."),
+    featured_image: z.string().optional().describe("URI of a picture for a selection."),
+    collaborators: z.array(z.string()).optional().describe("Who may edit the collection."),
+    seller_fee_basis_points: z.int().optional().describe("Royalty, in hundredths of a percent."),
+    fee_recipient: z.string().optional().describe("Who gets the royalty."),
   })
   .meta({ id: "CollectionMetadata", description: "Contract-level metadata (ERC-7572)." });
 
@@ -123,61 +123,59 @@ export function publicPaths(): ZodOpenApiPathsObject {
     ),
     ...ipfsPaths(),
     "/": {
-      get: homeOperation(),
+      get: operation("getHome", "Links to the documentation and the health checks", PUBLIC_ERRORS.health, {
+        description: "A page for browsers (`Accept: text/html`), JSON for all others.",
+        content: {
+          "application/json": {
+            schema: homeLinks,
+            example: { name: "Moneta", version: "1.0.0", links: { docs: "https://nft.example/docs" } },
+          },
+          ...HTML,
+        },
+      }),
     },
     "/healthz": {
       get: operation("getHealth", "Whether the process runs", PUBLIC_ERRORS.health, {
-        schema: z.object({ status: z.literal("ok").meta({ description: "The process answers." }) }),
-        example: { status: "ok" },
+        content: json(z.object({ status: z.literal("ok").describe("The process answers.") }), { status: "ok" }),
       }),
     },
     "/readyz": {
       get: operation("getReadiness", "Whether the service can do its work", PUBLIC_ERRORS.ready, {
-        schema: z.object({
-          status: z.literal("ready").meta({
-            description: "The process serves calls. A worker or lane that cannot work now does not change that.",
-          }),
-          checks: z
-            .record(z.string(), z.enum(Object.keys(READINESS_WORDS) as ReadinessWord[]))
-            .meta({ description: `The result of each check. ${READINESS_MEANINGS}` }),
-        }),
-        example: { status: "ready", checks: { database: "ok", chain: "ok", rows: "ok" } },
+        content: json(readiness, { status: "ready", checks: { database: "ok", chain: "ok", rows: "ok" } }),
       }),
     },
     "/docs": { get: htmlOperation("getDocs", "Public", "This document as a page, to read and to try out") },
     "/openapi.json": {
       get: operation("getDocument", "This document", PUBLIC_ERRORS.health, {
-        schema: z.object({ openapi: z.string().meta({ description: "Version of the OpenAPI format." }) }).loose(),
-        example: { openapi: "3.1.0" },
+        content: json(z.object({ openapi: z.string().describe("Version of the OpenAPI format.") }).loose(), {
+          openapi: "3.1.0",
+        }),
       }),
     },
   };
 }
 
-function homeOperation(): ZodOpenApiOperationObject {
-  const json = operation("getHome", "Links to the documentation and the health checks", PUBLIC_ERRORS.health, {
-    schema: z.object({
-      name: z.string().meta({ description: "Name of the service." }),
-      version: z.string().meta({ description: "Version of the service." }),
-      links: z.record(z.string(), z.string()).meta({ description: "URLs by what they lead to." }),
-    }),
-    example: { name: "Moneta", version: "1.0.0", links: { docs: "https://nft.example/docs" } },
-  });
-  const html = { "text/html": { schema: { type: "string" as const } } };
-  const success = json.responses["200"] as ZodOpenApiResponseObject;
-  return {
-    ...json,
-    description: "A page for browsers (`Accept: text/html`), JSON for all others.",
-    responses: { ...json.responses, "200": { ...success, content: { ...success.content, ...html } } },
-  };
-}
+const homeLinks = z.object({
+  name: z.string().describe("Name of the service."),
+  version: z.string().describe("Version of the service."),
+  links: z.record(z.string(), z.string()).describe("URLs by what they lead to."),
+});
+
+const readiness = z.object({
+  status: z
+    .literal("ready")
+    .describe("The process serves calls. A worker or lane that cannot work now does not change that."),
+  checks: z
+    .record(z.string(), z.enum(Object.keys(READINESS_WORDS) as ReadinessWord[]))
+    .describe(`The result of each check. ${READINESS_MEANINGS}`),
+});
 
 function metadataPath(of: "Collection" | "Token", parameters: Parameter[], schema: z.ZodType, example: unknown) {
   const summary = `Metadata of a hosted ${of.toLowerCase()}`;
-  const get = operation(`get${of}Metadata`, summary, PUBLIC_ERRORS.metadata, { schema, example }, [
-    "ETag",
-    "Cache-Control",
-  ]);
+  const get = operation(`get${of}Metadata`, summary, PUBLIC_ERRORS.metadata, {
+    headers: ["ETag", "Cache-Control"],
+    content: json(schema, example),
+  });
   return {
     get: {
       ...get,
@@ -185,7 +183,7 @@ function metadataPath(of: "Collection" | "Token", parameters: Parameter[], schem
       responses: { ...get.responses, "304": { description: "Not changed: `If-None-Match` has the current tag." } },
     },
     options: {
-      ...operation(`get${of}MetadataOptions`, `${summary}: CORS preflight`, PUBLIC_ERRORS.options, null),
+      ...operation(`get${of}MetadataOptions`, `${summary}: CORS preflight`, PUBLIC_ERRORS.options),
       parameters,
     },
   };
@@ -242,7 +240,7 @@ function contentPath(name: string, summary: string, parameters: Parameter[]): Zo
       responses: responses("The headers of the same GET.", "The headers of the same GET with `Range`.", {}),
     },
     options: {
-      ...operation(`get${name}Options`, `${summary}: CORS preflight`, PUBLIC_ERRORS.options, null),
+      ...operation(`get${name}Options`, `${summary}: CORS preflight`, PUBLIC_ERRORS.options),
       parameters,
     },
   };
@@ -273,24 +271,36 @@ function pathParameter(of: string, words: string, example: string, form: { patte
   };
 }
 
+const HTML = { "text/html": { schema: { type: "string" as const } } };
+
+function json(schema: z.ZodType, example: unknown): ZodOpenApiContentObject {
+  return { "application/json": { schema, example } };
+}
+
+interface PublicAnswer {
+  tag?: string;
+  description?: string;
+  headers?: ResponseHeader[];
+  /** Absent: the answer has no body. */
+  content?: ZodOpenApiContentObject;
+}
+
+/** An operation that needs no token. */
 function operation(
   operationId: string,
   summary: string,
   errors: readonly HttpErrorCode[],
-  content: { schema: z.ZodType; example: unknown } | null,
-  headers: ResponseHeader[] = [],
+  { tag = "Public", description, headers, content }: PublicAnswer = {},
 ): ZodOpenApiOperationObject {
-  const success =
-    content === null
-      ? { "204": { description: "Success.", headers: headerRefs() } }
-      : {
-          "200": {
-            description: "Success.",
-            headers: headerRefs(headers),
-            content: { "application/json": content },
-          },
-        };
-  return { operationId, tags: ["Public"], summary, security: [], responses: { ...success, ...errorResponses(errors) } };
+  const success = { description: "Success.", headers: headerRefs(headers) };
+  return {
+    ...{ operationId, tags: [tag], summary, security: [] },
+    ...(description === undefined ? {} : { description }),
+    responses: {
+      ...(content === undefined ? { "204": success } : { "200": { ...success, content } }),
+      ...errorResponses(errors),
+    },
+  };
 }
 
 /** An operation that answers a page. */
@@ -300,20 +310,8 @@ export function htmlOperation(
   summary: string,
   description?: string,
 ): ZodOpenApiOperationObject {
-  return {
-    operationId,
-    tags: [tag],
-    summary,
-    ...(description === undefined ? {} : { description }),
-    security: [],
-    responses: {
-      "200": {
-        description: "Success.",
-        headers: headerRefs(),
-        content: { "text/html": { schema: { type: "string" } } },
-      },
-      "308": { description: "From the same path with a slash at its end." },
-      ...errorResponses(PUBLIC_ERRORS.health),
-    },
-  };
+  const answer = { tag, content: HTML, ...(description === undefined ? {} : { description }) };
+  const page = operation(operationId, summary, PUBLIC_ERRORS.health, answer);
+  const redirect = { description: "From the same path with a slash at its end." };
+  return { ...page, responses: { ...page.responses, "308": redirect } };
 }

@@ -6,6 +6,7 @@ import express, { type Response, Router } from "express";
 
 import type { HttpDeps } from "../deps.ts";
 import { refuseMethod } from "../errors.ts";
+import { pagePolicy } from "./html.ts";
 
 const BUILT = fileURLToPath(new URL("../../../console/built", import.meta.url));
 
@@ -13,23 +14,19 @@ const BUILT = fileURLToPath(new URL("../../../console/built", import.meta.url));
  * Scripts and styles come from this service alone. Pictures and videos may be anywhere: tokens name them. As pictures, SVG
  * files run no script. The console sets styles only through the DOM, so it needs no inline styles.
  */
-const POLICY = [
-  "default-src 'none'",
+const POLICY = pagePolicy(
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
   "img-src 'self' https: data: blob:",
   "media-src 'self' https: data: blob:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+);
 
 /** Where the page finds the beginning of commands. */
 const CLI = '<meta name="moneta-cli" content="" />';
 
 /** `/console/`: the web page of the service. `npm run update -- console` builds its files. */
-export function consolePages(deps: Pick<HttpDeps, "localCli">): Router {
+export function consolePages(deps: HttpDeps): Router {
   const router = Router();
   const page = consoleHtml(deps);
   router.use("/console", (request, response, next) => {
@@ -48,7 +45,7 @@ export function consolePages(deps: Pick<HttpDeps, "localCli">): Router {
 }
 
 /** The page, with the beginning of commands that work on this machine. */
-function consoleHtml({ localCli }: Pick<HttpDeps, "localCli">): string {
+function consoleHtml({ localCli }: HttpDeps): string {
   const html = readFileSync(join(BUILT, "index.html"), "utf8");
   const cli = (localCli ?? "").replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0).toString()};`);
   return html.replace(CLI, () => CLI.replace('""', () => `"${cli}"`));

@@ -6,6 +6,7 @@ import express, { type RequestHandler, Router } from "express";
 import type { HttpDeps } from "../deps.ts";
 import { refuseMethod } from "../errors.ts";
 import { sendErrorsPage } from "./errors-page.ts";
+import { pagePolicy } from "./html.ts";
 
 const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
 /** The files of the package that the page needs. */
@@ -22,19 +23,10 @@ const FILES = [
 ] as const;
 
 /** The page loads everything from this service and nothing from elsewhere. The style sheet holds its pictures as data. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const PAGE_POLICY = pagePolicy("script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'");
 
 /** `/openapi.json`: the document. `/docs`: the same as a page to read and try out. `/docs/errors`: the error codes. */
-export function docs(deps: Pick<HttpDeps, "settings">): Router {
+export function docs(deps: HttpDeps): Router {
   const router = Router();
   let text: Buffer | null = null;
   router.get("/openapi.json", async (_request, response) => {

@@ -18,7 +18,7 @@ const LINKS = [
 const NAME = "Moneta";
 
 /** `/`: links to the service's pages, as HTML for browsers and as JSON for programs. */
-export function home(deps: Pick<HttpDeps, "settings">): Router {
+export function home(deps: HttpDeps): Router {
   const router = Router();
   router.get("/", (request, response) => {
     response.vary("Accept");

@@ -1,15 +1,15 @@
 import type { Response } from "express";
 
+/** The policy of a page that loads only what `sources` name, sends no form, and is in no frame. */
+export function pagePolicy(...sources: string[]): string {
+  return ["default-src 'none'", ...sources, "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"].join(
+    "; ",
+  );
+}
+
 /* Small pages that the service writes itself. They have no scripts, and load nothing but the style sheet and the mark of the service. */
 
-const POLICY = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const POLICY = pagePolicy("style-src 'self'", "img-src 'self'");
 
 interface Html {
   title: string;

@@ -12,19 +12,16 @@ import type { HttpDeps } from "../deps.ts";
 import { refuseMethod } from "../errors.ts";
 import { STRANGER } from "../held-bytes.ts";
 
-type IpfsDeps = Pick<HttpDeps, "database" | "logger" | "bytes"> & { files: SharedFiles };
+interface IpfsDeps extends HttpDeps {
+  files: SharedFiles;
+}
 
 /** Seconds to wait when a block is damaged: the operator may have repaired it by then. */
 const RETRY_AFTER = 60;
 
 /** Content hosted on IPFS, over HTTP. It is public, and content under one address never changes. */
-export function ipfsGateway({
-  database,
-  blocks,
-  logger,
-  bytes,
-}: Pick<HttpDeps, "database" | "blocks" | "logger" | "bytes">): Router {
-  const deps = { database, logger, bytes, files: new SharedFiles(blocks) };
+export function ipfsGateway(all: HttpDeps): Router {
+  const deps = { ...all, files: new SharedFiles(all.blocks) };
   const router = Router();
   const paths = ["/:cid", "/:cid/*path"];
   router.use((_request, response, next) => {

@@ -18,7 +18,7 @@ import { NewTokens } from "./new-tokens.ts";
 const MAX_AGE = 300;
 
 /** Public metadata of hosted collections and their tokens, for marketplaces and browsers on any origin. */
-export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId" | "signals" | "bytes">): Router {
+export function hostedMetadata(deps: HttpDeps): Router {
   const router = Router();
   const newTokens = new NewTokens(deps.signals.deliveries);
   router.use((_request, response, next) => {
@@ -57,7 +57,7 @@ export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId" | "si
   return router;
 }
 
-function answer({ bytes }: Pick<HttpDeps, "bytes">, response: Response, document: Document | null): void {
+function answer({ bytes }: HttpDeps, response: Response, document: Document | null): void {
   if (document === null) throw new ApiError("not_found");
   const text = JSON.stringify(document.content);
   const tag = `"${createHash("sha256").update(text).digest("base64url")}"`;

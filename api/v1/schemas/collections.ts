@@ -14,19 +14,19 @@ const MAX_COLLABORATORS = 100;
 
 /** The fields of a collection's metadata (ERC-7572), as its creation and a change take them. */
 const collectionMetadataInputs = {
-  description: text(MAX_DESCRIPTION_LENGTH).meta({ description: "Hosted only. Text about the collection." }),
+  description: text(MAX_DESCRIPTION_LENGTH).describe("Hosted only. Text about the collection."),
   image: contentUri,
   external_link: linkUri,
-  banner_image: contentUri.meta({ description: "Hosted only. URI of a wide picture." }),
-  featured_image: contentUri.meta({ description: "Hosted only. URI of a picture for a selection." }),
+  banner_image: contentUri.describe("Hosted only. URI of a wide picture."),
+  featured_image: contentUri.describe("Hosted only. URI of a picture for a selection."),
   collaborators: z
     .array(destination)
     .max(MAX_COLLABORATORS)
-    .meta({ description: "Hosted only. Addresses of those who may edit the collection at marketplaces." }),
-  seller_fee_basis_points: count(MAX_BASIS_POINTS).meta({
-    description: "Hosted only. Royalty on sales, in hundredths of a percent.",
-  }),
-  fee_recipient: destination.meta({ description: "Hosted only. Who gets the royalty." }),
+    .describe("Hosted only. Addresses of those who may edit the collection at marketplaces."),
+  seller_fee_basis_points: count(MAX_BASIS_POINTS).describe(
+    "Hosted only. Royalty on sales, in hundredths of a percent.",
+  ),
+  fee_recipient: destination.describe("Hosted only. Who gets the royalty."),
 } satisfies Record<keyof CollectionMetadata, z.ZodType>;
 
 /** The fields of a metadata change: null removes one; a missing field keeps its value. */
@@ -43,25 +43,26 @@ export const tokenChanges = z
   .strictObject({ ...changesOf(tokenMetadataInputs), reference })
   .meta({ id: "ChangeToken" });
 
-const announcement = requestId.nullable().meta({
-  description:
+const announcement = requestId
+  .nullable()
+  .describe(
     "The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce.",
-});
+  );
 
 export const changedCollection = z
   .object({
     metadata: z
       .object({
-        description: z.string().optional().meta({ description: "Text about the collection." }),
-        image: z.string().optional().meta({ description: "URI of a picture." }),
-        external_link: z.string().optional().meta({ description: "URI of a website." }),
-        banner_image: z.string().optional().meta({ description: "URI of a wide picture." }),
-        featured_image: z.string().optional().meta({ description: "URI of a picture for a selection." }),
-        collaborators: z.array(address).optional().meta({ description: "Who may edit the collection." }),
-        seller_fee_basis_points: z.int().optional().meta({ description: "Royalty, in hundredths of a percent." }),
-        fee_recipient: address.optional().meta({ description: "Who gets the royalty." }),
+        description: z.string().optional().describe("Text about the collection."),
+        image: z.string().optional().describe("URI of a picture."),
+        external_link: z.string().optional().describe("URI of a website."),
+        banner_image: z.string().optional().describe("URI of a wide picture."),
+        featured_image: z.string().optional().describe("URI of a picture for a selection."),
+        collaborators: z.array(address).optional().describe("Who may edit the collection."),
+        seller_fee_basis_points: z.int().optional().describe("Royalty, in hundredths of a percent."),
+        fee_recipient: address.optional().describe("Who gets the royalty."),
       })
-      .meta({ description: "All metadata after the change." }),
+      .describe("All metadata after the change."),
     request_id: announcement,
     warnings: warnings.optional(),
   })
@@ -71,25 +72,15 @@ export const changedToken = z
   .object({ metadata: tokenMetadata, request_id: announcement, warnings: warnings.optional() })
   .meta({ id: "ChangedToken" });
 
-export const HOSTED_FIELDS = [
-  "description",
-  "image",
-  "external_link",
-  "banner_image",
-  "featured_image",
-  "collaborators",
-  "seller_fee_basis_points",
-  "fee_recipient",
-] as const;
+export const HOSTED_FIELDS = Object.keys(collectionMetadataInputs) as (keyof CollectionMetadata)[];
 
-const soulboundInput = optional(z.boolean()).meta({
-  description:
-    "If true, tokens can never be transferred; their holders can only burn them. This cannot be changed later. ERC721 collections announce it by ERC-5192.",
-});
+const soulboundInput = optional(z.boolean()).describe(
+  "If true, tokens can never be transferred; their holders can only burn them. This cannot be changed later. ERC721 collections announce it by ERC-5192.",
+);
 
-const newOwnerInput = optional(destination).meta({
-  description: "Owner of the contract. You must control this address. By default the service is the owner.",
-});
+const newOwnerInput = optional(destination).describe(
+  "Owner of the contract. You must control this address. By default the service is the owner.",
+);
 /** White space, characters that nothing shows, and the blank of Braille. */
 const BLANK = /^[\s\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]+$/u;
 
@@ -104,13 +95,12 @@ function visible(longest: number) {
 const cap = count(Number.MAX_SAFE_INTEGER);
 const createCollectionFields = z.strictObject({
   type: collectionType,
-  name: visible(MAX_NAME_LENGTH).meta({ description: "Name of the collection." }),
-  symbol: visible(MAX_SYMBOL_LENGTH).meta({ description: "Usually three or more capital letters." }),
-  mint_supply_count: optional(cap).meta({
-    description:
-      "The most tokens that can ever be minted. 0, like no value, means unlimited. Ignored for ERC1155: such a collection never has a cap, whatever is sent here.",
-  }),
-  mint_supply_account: optional(cap).meta({ description: "Another name for mint_supply_count." }),
+  name: visible(MAX_NAME_LENGTH).describe("Name of the collection."),
+  symbol: visible(MAX_SYMBOL_LENGTH).describe("Usually three or more capital letters."),
+  mint_supply_count: optional(cap).describe(
+    "The most tokens that can ever be minted. 0, like no value, means unlimited. Ignored for ERC1155: such a collection never has a cap, whatever is sent here.",
+  ),
+  mint_supply_account: optional(cap).describe("Another name for mint_supply_count."),
   new_owner: newOwnerInput,
   soulbound: soulboundInput,
   ...optionalFields(collectionMetadataInputs),
@@ -173,53 +163,52 @@ export const collection = z
   .object({
     address,
     type: collectionType,
-    name: z.string().meta({ description: "Name of the collection." }),
-    symbol: z.string().meta({ description: "Symbol of the collection." }),
+    name: z.string().describe("Name of the collection."),
+    symbol: z.string().describe("Symbol of the collection."),
     hosting,
     mint_supply_count: z
       .int()
       .nullable()
-      .meta({ description: "The most tokens that can ever be minted. null means unlimited. Always null for ERC1155." }),
-    soulbound: z.boolean().meta({ description: "true: the tokens can never be transferred." }),
-    minted: z.int().meta({ description: "Tokens (ERC721) or distinct ids (ERC1155) ever minted." }),
-    copies: integer
-      .optional()
-      .meta({ description: "ERC1155 only. Copies of all its ids that exist: without burnt ones." }),
-    metadata_frozen: z.enum(["no", "pending", "yes"]).meta({
-      description:
+      .describe("The most tokens that can ever be minted. null means unlimited. Always null for ERC1155."),
+    soulbound: z.boolean().describe("true: the tokens can never be transferred."),
+    minted: z.int().describe("Tokens (ERC721) or distinct ids (ERC1155) ever minted."),
+    copies: integer.optional().describe("ERC1155 only. Copies of all its ids that exist: without burnt ones."),
+    metadata_frozen: z
+      .enum(["no", "pending", "yes"])
+      .describe(
         "Whether the metadata is frozen. pending: a freeze was accepted, and is not on chain yet. Unless this is no, metadata cannot be changed, and no token with hosted metadata can be minted; copies of ERC1155 ids that exist can.",
-    }),
-    royalty_frozen: z.boolean().nullable().meta({
-      description:
-        "true: the owner of the contract can never change the royalty (ERC-2981) again. null: not known, in a collection of version 0.2.0; `reconcile` finds it.",
-    }),
-    verified: z.enum(VERIFIED).nullable().meta({
-      description:
-        "What Sourcify or Etherscan said of the contract when the operator asked (`contract verify`). A collection is a minimal proxy (EIP-1167) that runs an implementation. implementation: the verifier has the sources of the implementation. match, exact: it knows sources of the proxy itself, without or with the hash of its metadata. failed: it does not have the sources. null: it was not asked, or has not answered.",
-    }),
-    owner: address.meta({ description: "Owner of the contract." }),
-    collection_uri: z.string().nullable().meta({ description: "URI of the metadata of the collection." }),
-    base_uri: z.string().nullable().optional().meta({ description: "Self-hosted only." }),
-    description: z.string().nullable().optional().meta({ description: "Hosted only. Text about the collection." }),
-    image: z.string().nullable().optional().meta({ description: "Hosted only. URI of a picture." }),
-    external_link: z.string().nullable().optional().meta({ description: "Hosted only. URI of a website." }),
-    banner_image: z.string().nullable().optional().meta({ description: "Hosted only. URI of a wide picture." }),
-    featured_image: z
-      .string()
+      ),
+    royalty_frozen: z
+      .boolean()
       .nullable()
-      .optional()
-      .meta({ description: "Hosted only. URI of a picture for a selection." }),
+      .describe(
+        "true: the owner of the contract can never change the royalty (ERC-2981) again. null: not known, in a collection of version 0.2.0; `reconcile` finds it.",
+      ),
+    verified: z
+      .enum(VERIFIED)
+      .nullable()
+      .describe(
+        "What Sourcify or Etherscan said of the contract when the operator asked (`contract verify`). A collection is a minimal proxy (EIP-1167) that runs an implementation. implementation: the verifier has the sources of the implementation. match, exact: it knows sources of the proxy itself, without or with the hash of its metadata. failed: it does not have the sources. null: it was not asked, or has not answered.",
+      ),
+    owner: address.describe("Owner of the contract."),
+    collection_uri: z.string().nullable().describe("URI of the metadata of the collection."),
+    base_uri: z.string().nullable().optional().describe("Self-hosted only."),
+    description: z.string().nullable().optional().describe("Hosted only. Text about the collection."),
+    image: z.string().nullable().optional().describe("Hosted only. URI of a picture."),
+    external_link: z.string().nullable().optional().describe("Hosted only. URI of a website."),
+    banner_image: z.string().nullable().optional().describe("Hosted only. URI of a wide picture."),
+    featured_image: z.string().nullable().optional().describe("Hosted only. URI of a picture for a selection."),
     collaborators: z
       .array(address)
       .nullable()
       .optional()
-      .meta({ description: "Hosted only. Who may edit the collection at marketplaces." }),
+      .describe("Hosted only. Who may edit the collection at marketplaces."),
     seller_fee_basis_points: z
       .int()
       .nullable()
       .optional()
-      .meta({ description: "Hosted only. Royalty on sales, in hundredths of a percent." }),
-    fee_recipient: address.nullable().optional().meta({ description: "Hosted only. Who gets the royalty." }),
+      .describe("Hosted only. Royalty on sales, in hundredths of a percent."),
+    fee_recipient: address.nullable().optional().describe("Hosted only. Who gets the royalty."),
     request_id: requestId,
     created_at: time,
   })

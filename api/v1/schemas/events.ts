@@ -9,23 +9,21 @@ import { fromBase64, pageFields, toBase64 } from "./pages.ts";
 /** An event of a request: the body of a webhook, and an entry of the feed. */
 export const event = z
   .object({
-    id: z.string().meta({ description: "The same in every retry and in the feed." }),
-    type: z.enum(REQUEST_EVENTS).meta({
-      description:
+    id: z.string().describe("The same in every retry and in the feed."),
+    type: z
+      .enum(REQUEST_EVENTS)
+      .describe(
         "sent: the request's transaction was sent. completed or error: exactly one of the two ends the request. corrected: a chain reorganization deeper than the configured confirmations changed the outcome.",
-    }),
+      ),
     request_id: requestId,
-    request_type: z.enum(REQUEST_TYPES).meta({ description: "What the request does." }),
-    reference: z
-      .string()
-      .optional()
-      .meta({ description: "Present when the call that created the request had a `reference`." }),
-    transaction_hash: z.string().nullable().meta({ description: "null when the request was never sent." }),
-    nft_collection: address.optional().meta({ description: "Present when a collection or a token was created." }),
-    nft_token_id: integer.optional().meta({ description: "Present when a token was created." }),
+    request_type: z.enum(REQUEST_TYPES).describe("What the request does."),
+    reference: z.string().optional().describe("Present when the call that created the request had a `reference`."),
+    transaction_hash: z.string().nullable().describe("null when the request was never sent."),
+    nft_collection: address.optional().describe("Present when a collection or a token was created."),
+    nft_token_id: integer.optional().describe("Present when a token was created."),
     error_code: requestFailure
       .optional()
-      .meta({ description: "Present on error, and on corrected when the earlier result was lost." }),
+      .describe("Present on error, and on corrected when the earlier result was lost."),
     created_at: time,
   })
   .meta({ id: "Event" });
@@ -33,11 +31,11 @@ export const event = z
 /** The body of the test event of `POST /webhook/test`. It belongs to no request and is not in the feed. */
 export const testEvent = z
   .object({
-    id: z.string().meta({ description: "The same in every retry." }),
-    type: z.literal("test").meta({ description: "Events of requests have another type." }),
-    request_id: z.null().meta({ description: "The event belongs to no request." }),
-    request_type: z.null().meta({ description: "The event belongs to no request." }),
-    transaction_hash: z.null().meta({ description: "The event belongs to no request." }),
+    id: z.string().describe("The same in every retry."),
+    type: z.literal("test").describe("Events of requests have another type."),
+    request_id: z.null().describe("The event belongs to no request."),
+    request_type: z.null().describe("The event belongs to no request."),
+    transaction_hash: z.null().describe("The event belongs to no request."),
     created_at: time,
   })
   .meta({ id: "TestEvent" });
@@ -76,9 +74,7 @@ export function writePosition(place: number): string {
 
 export const eventsFeed = z
   .object({
-    events: z.array(event).max(MAX_PAGE).meta({ description: "Oldest first." }),
-    next: z.string().meta({
-      description: "Cursor for `after`. Always present: used again later, it finds the events since then.",
-    }),
+    events: z.array(event).max(MAX_PAGE).describe("Oldest first."),
+    next: z.string().describe("Cursor for `after`. Always present: used again later, it finds the events since then."),
   })
   .meta({ id: "EventsFeed" });

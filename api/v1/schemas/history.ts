@@ -5,16 +5,16 @@ import { pageFrameFields, pageSchema } from "./pages.ts";
 
 const historyEntry = z
   .object({
-    type: z.enum(["mint", "transfer", "burn"]).meta({ description: "What happened." }),
+    type: z.enum(["mint", "transfer", "burn"]).describe("What happened."),
     contract_address: address,
     token_id: integer,
-    quantity: integer.meta({ description: "Number of copies; 1 for ERC721." }),
-    from_address: address.nullable().meta({ description: "null for a mint." }),
-    to_address: address.nullable().meta({ description: "null for a burn." }),
+    quantity: integer.describe("Number of copies; 1 for ERC721."),
+    from_address: address.nullable().describe("null for a mint."),
+    to_address: address.nullable().describe("null for a burn."),
     transaction_hash: transactionHash,
-    block_number: z.int().meta({ description: "The block in which it happened." }),
+    block_number: z.int().describe("The block in which it happened."),
     timestamp: time,
-    request_id: requestId.nullable().meta({ description: "null when no request of this app caused it." }),
+    request_id: requestId.nullable().describe("null when no request of this app caused it."),
     final: isFinal("the movement"),
   })
   .meta({ id: "HistoryEntry" });

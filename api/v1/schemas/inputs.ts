@@ -73,9 +73,9 @@ export const userIdentifier = text(MAX_USER_IDENTIFIER_LENGTH, 1).check((context
 
 /** A user who gets a token, in place of an address. @param field of the address */
 export function toUser(field: string) {
-  return optional(userIdentifier).meta({
-    description: `In place of ${field}: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request, unless the name looks like an address, ends in \`.eth\` or has control characters: then it is refused. Needs the scope \`accounts\`, too.`,
-  });
+  return optional(userIdentifier).describe(
+    `In place of ${field}: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request, unless the name looks like an address, ends in \`.eth\` or has control characters: then it is refused. Needs the scope \`accounts\`, too.`,
+  );
 }
 
 /** The app's own text for a request, in the body of each call that creates one. */
@@ -84,10 +84,9 @@ export const reference = optional(
     if (hasControls(context.value, "\t\n\r"))
       refuse(context, "invalid_format", "Must have no control characters but tabs and line breaks.");
   }),
-).meta({
-  description:
-    "The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique.",
-});
+).describe(
+  "The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique.",
+);
 
 /** Text with a limited number of bytes in UTF-8. */
 export function textUpToBytes(most: number) {

@@ -61,59 +61,45 @@ const jsonObject = z.record(z.string(), z.unknown()).check(refuseFaults).meta({ 
 
 /** The fields of a token's metadata, as a mint and a change take them. */
 export const tokenMetadataInputs = {
-  name: text(MAX_NAME_LENGTH).meta({ description: "Name of the token. `{token_id}` stands for the token id." }),
-  description: text(MAX_DESCRIPTION_LENGTH).meta({
-    description: "Text about the token. `{token_id}` stands for the token id.",
-  }),
+  name: text(MAX_NAME_LENGTH).describe("Name of the token. `{token_id}` stands for the token id."),
+  description: text(MAX_DESCRIPTION_LENGTH).describe("Text about the token. `{token_id}` stands for the token id."),
   image: contentUri,
-  image_data: textUpToBytes(MAX_METADATA_BYTES).meta({
-    description: "The text of an SVG picture, for a token without `image`.",
-  }),
+  image_data: textUpToBytes(MAX_METADATA_BYTES).describe("The text of an SVG picture, for a token without `image`."),
   external_url: linkUri,
-  attributes: attributes.meta({
-    description:
-      'Properties of the token, such as `{"trait_type": "fur", "value": "red"}`, or `{"display_type": "number", "trait_type": "level", "value": 5}`. `value` is a text, a number or a boolean. Entries of another form are stored as they are, but the console, the filter by trait and most marketplaces do not show them.',
-  }),
+  attributes: attributes.describe(
+    'Properties of the token, such as `{"trait_type": "fur", "value": "red"}`, or `{"display_type": "number", "trait_type": "level", "value": 5}`. `value` is a text, a number or a boolean. Entries of another form are stored as they are, but the console, the filter by trait and most marketplaces do not show them.',
+  ),
   background_color: color,
   animation_url: contentUri,
   youtube_url: linkUri,
-  properties: jsonObject.meta({ description: "Any further properties of the token, as ERC-1155 has them." }),
-  localization: jsonObject.meta({
-    description: "Where texts in other languages are: `uri`, `default` and `locales` (ERC-1155).",
-  }),
-  decimals: count(MAX_DECIMALS).meta({
-    description: "ERC1155 only. Decimal places in which wallets show a number of copies.",
-  }),
+  properties: jsonObject.describe("Any further properties of the token, as ERC-1155 has them."),
+  localization: jsonObject.describe("Where texts in other languages are: `uri`, `default` and `locales` (ERC-1155)."),
+  decimals: count(MAX_DECIMALS).describe("ERC1155 only. Decimal places in which wallets show a number of copies."),
 } satisfies Record<MetadataField, z.ZodType>;
 
 /** All five variants in one schema: the collection decides which fields apply. */
 export const mintBody = z
   .strictObject({
-    collection_address: address.meta({ description: "The collection of the token." }),
-    to_address: optional(destination).meta({
-      description: "Destination of an ERC721 token, or of more ERC1155 copies.",
-    }),
-    initial_owner: optional(destination).meta({ description: "Destination of a new ERC1155 id." }),
+    collection_address: address.describe("The collection of the token."),
+    to_address: optional(destination).describe("Destination of an ERC721 token, or of more ERC1155 copies."),
+    initial_owner: optional(destination).describe("Destination of a new ERC1155 id."),
     to_user: toUser("`to_address` or `initial_owner`"),
-    token_id: optional(tokenId).meta({ description: "ERC1155 only." }),
-    initial_supply: optional(quantity).meta({ description: "Number of copies of a new ERC1155 id." }),
-    quantity: optional(quantity).meta({ description: "Number of further copies of an existing ERC1155 id." }),
-    uri: optional(contentUri).meta({
-      description:
-        "Metadata URI of a new ERC1155 id, used in place of the collection's base URI. Schemes: http:, https:, ipfs:, ar:, data:.",
-    }),
+    token_id: optional(tokenId).describe("ERC1155 only."),
+    initial_supply: optional(quantity).describe("Number of copies of a new ERC1155 id."),
+    quantity: optional(quantity).describe("Number of further copies of an existing ERC1155 id."),
+    uri: optional(contentUri).describe(
+      "Metadata URI of a new ERC1155 id, used in place of the collection's base URI. Schemes: http:, https:, ipfs:, ar:, data:.",
+    ),
     ...optionalFields(tokenMetadataInputs),
-    name: optional(tokenMetadataInputs.name).meta({
-      description:
-        "Hosted only, like all fields of the metadata. `{token_id}` stands for the token id here and in `description`, `image`, `animation_url` and `external_url`.",
-    }),
-    copy_media: optional(z.boolean()).meta({
-      description:
-        "Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. The request fails with `media_unavailable` if image is not an image or a video, or animation_url not one of these, sound, a model, a PDF or an HTML page. In a `data:` URI, everything behind the comma is the file, also a `#`. For ERC721 these may not have `{token_id}` then: the id is not known yet.",
-    }),
-    unlockable_content: optional(textUpToBytes(MAX_UNLOCKABLE_BYTES)).meta({
-      description: `Text that only the holder can read. At most ${MAX_UNLOCKABLE_BYTES.toString()} bytes in UTF-8.`,
-    }),
+    name: optional(tokenMetadataInputs.name).describe(
+      "Hosted only, like all fields of the metadata. `{token_id}` stands for the token id here and in `description`, `image`, `animation_url` and `external_url`.",
+    ),
+    copy_media: optional(z.boolean()).describe(
+      "Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. The request fails with `media_unavailable` if image is not an image or a video, or animation_url not one of these, sound, a model, a PDF or an HTML page. In a `data:` URI, everything behind the comma is the file, also a `#`. For ERC721 these may not have `{token_id}` then: the id is not known yet.",
+    ),
+    unlockable_content: optional(textUpToBytes(MAX_UNLOCKABLE_BYTES)).describe(
+      `Text that only the holder can read. At most ${MAX_UNLOCKABLE_BYTES.toString()} bytes in UTF-8.`,
+    ),
     reference,
   })
   .meta({ id: "Mint" });
@@ -131,33 +117,30 @@ function refuseFaults(context: Parameters<typeof refuse>[0] & { value: object })
 
 export const tokenMetadata = z
   .object({
-    name: z.string().optional().meta({ description: "Name of the token." }),
-    description: z.string().optional().meta({ description: "Text about the token." }),
-    image: z.string().optional().meta({ description: "URI of a picture." }),
-    image_data: z.string().optional().meta({ description: "The text of an SVG picture." }),
-    external_url: z.string().optional().meta({ description: "URI of a website about the token." }),
-    attributes: z.array(z.unknown()).optional().meta({ description: "Properties of the token." }),
-    background_color: z.string().optional().meta({ description: "Six hexadecimal digits, without #." }),
-    animation_url: z.string().optional().meta({ description: "URI of a video, a sound or a model." }),
-    youtube_url: z.string().optional().meta({ description: "URI of a video on YouTube." }),
-    properties: z.record(z.string(), z.unknown()).optional().meta({ description: "Further properties of the token." }),
-    localization: z
-      .record(z.string(), z.unknown())
-      .optional()
-      .meta({ description: "Where texts in other languages are." }),
-    decimals: z.int().optional().meta({ description: "Decimal places in which wallets show a number of copies." }),
+    name: z.string().optional().describe("Name of the token."),
+    description: z.string().optional().describe("Text about the token."),
+    image: z.string().optional().describe("URI of a picture."),
+    image_data: z.string().optional().describe("The text of an SVG picture."),
+    external_url: z.string().optional().describe("URI of a website about the token."),
+    attributes: z.array(z.unknown()).optional().describe("Properties of the token."),
+    background_color: z.string().optional().describe("Six hexadecimal digits, without #."),
+    animation_url: z.string().optional().describe("URI of a video, a sound or a model."),
+    youtube_url: z.string().optional().describe("URI of a video on YouTube."),
+    properties: z.record(z.string(), z.unknown()).optional().describe("Further properties of the token."),
+    localization: z.record(z.string(), z.unknown()).optional().describe("Where texts in other languages are."),
+    decimals: z.int().optional().describe("Decimal places in which wallets show a number of copies."),
   } satisfies Record<MetadataField, z.ZodType>)
   .meta({ id: "TokenMetadata", description: "Metadata of a hosted token, with {token_id} replaced by the token id." });
 
 const nftFields = {
   contract_address: addressAnswer,
-  collection_name: z.string().nullable().meta({ description: "null when the contract tells no name." }),
+  collection_name: z.string().nullable().describe("null when the contract tells no name."),
   type: collectionType,
   token_id: integer,
-  quantity: integer.optional().meta({ description: "ERC1155: number of copies in this wallet or this collection." }),
-  token_uri: z.string().nullable().meta({ description: "URI of the metadata, as the contract returns it." }),
-  metadata: tokenMetadata.nullable().meta({ description: "Hosted tokens only." }),
-  minted_at: time.nullable().meta({ description: "Time of the block of the mint." }),
+  quantity: integer.optional().describe("ERC1155: number of copies in this wallet or this collection."),
+  token_uri: z.string().nullable().describe("URI of the metadata, as the contract returns it."),
+  metadata: tokenMetadata.nullable().describe("Hosted tokens only."),
+  minted_at: time.nullable().describe("Time of the block of the mint."),
   final: isFinal("the last change of the owner or of the number of copies"),
 };
 
@@ -168,19 +151,16 @@ export const nftsQuery = z
     ...pageFields,
     order: orderField("oldest", " Only without a filter."),
     search: searchField("name", "`offset`, `cursor`, `order` or a filter").optional(),
-    owner: address.optional().meta({ description: `Only the tokens that this address holds. ${some}` }),
-    user: userIdentifier.optional().meta({
-      description: "In place of `owner`: the app's own name for the user. Without a wallet the page is empty.",
-    }),
+    owner: address.optional().describe(`Only the tokens that this address holds. ${some}`),
+    user: userIdentifier
+      .optional()
+      .describe("In place of `owner`: the app's own name for the user. Without a wallet the page is empty."),
     trait_type: text(MAX_TRAIT_LENGTH, 1)
       .optional()
-      .meta({
-        description: `Only the tokens with an attribute of this \`trait_type\`, and of this \`trait_value\`. ${some}`,
-      }),
-    trait_value: text(MAX_TRAIT_LENGTH, 1).optional().meta({
-      description:
-        "The `value` of that attribute; a number or a boolean as JSON writes it. Together with `trait_type`.",
-    }),
+      .describe(`Only the tokens with an attribute of this \`trait_type\`, and of this \`trait_value\`. ${some}`),
+    trait_value: text(MAX_TRAIT_LENGTH, 1)
+      .optional()
+      .describe("The `value` of that attribute; a number or a boolean as JSON writes it. Together with `trait_type`."),
   })
   .check((context) => {
     const { owner, user, trait_type: type, trait_value: value, search, order, offset, cursor } = context.value;
@@ -204,7 +184,7 @@ export type NftsQuery = z.output<typeof nftsQuery>;
 export const collectionNft = z
   .object({
     ...nftFields,
-    owner: addressAnswer.nullable().optional().meta({ description: "ERC721 only." }),
+    owner: addressAnswer.nullable().optional().describe("ERC721 only."),
   })
   .meta({ id: "Nft" });
 
@@ -212,11 +192,14 @@ export const collectionNft = z
 export const heldNft = z
   .object({
     ...nftFields,
-    unlockable_content: z.string().nullable().meta({ description: "Shown only while this wallet holds the token." }),
-    as_of_block: z.int().nonnegative().optional().meta({
-      description:
+    unlockable_content: z.string().nullable().describe("Shown only while this wallet holds the token."),
+    as_of_block: z
+      .int()
+      .nonnegative()
+      .optional()
+      .describe(
         "Only for a contract of others: the block as of which the service knows that the wallet holds the token.",
-    }),
+      ),
   })
   .meta({ id: "HeldNft" });
 
@@ -229,33 +212,36 @@ export const contractNftsPage = z
   .object({
     nfts: pageSchema(heldNft),
     ...pageFrameFields,
-    as_of_block: z.int().nonnegative().nullable().meta({
-      description:
+    as_of_block: z
+      .int()
+      .nonnegative()
+      .nullable()
+      .describe(
         "The block as of which the list is complete. null: the service has not read the wallet's tokens of this contract completely; ask again later.",
-    }),
+      ),
   })
   .meta({ id: "ContractNftsPage" });
 
-const owner = addressAnswer.nullable().meta({ description: "null when the token was burnt." });
+const owner = addressAnswer.nullable().describe("null when the token was burnt.");
 
 /** One token with its owner (ERC721) or a page of its owners (ERC1155). */
 export const singleNft = z.union([
   z
-    .object({ ...nftFields, type: z.literal("ERC721").meta({ description: "Kind of the contract." }), owner })
+    .object({ ...nftFields, type: z.literal("ERC721").describe("Kind of the contract."), owner })
     .meta({ id: "Erc721Nft" }),
   z
     .object({
       ...nftFields,
-      type: z.literal("ERC1155").meta({ description: "Kind of the contract." }),
+      type: z.literal("ERC1155").describe("Kind of the contract."),
       owners: z
         .array(
           z.object({
             address: addressAnswer,
-            quantity: integer.meta({ description: "Copies that the owner has." }),
+            quantity: integer.describe("Copies that the owner has."),
             final: isFinal("the last change of the number of copies"),
           }),
         )
-        .meta({ description: "The owners of this page." }),
+        .describe("The owners of this page."),
       ...pageFrameFields,
     })
     .meta({ id: "Erc1155Nft" }),

@@ -21,89 +21,89 @@ const upTo = `Counted up to ${MOST_COUNTED.toLocaleString("en")}.`;
 
 const lane = z
   .object({
-    lane: count.meta({ description: "Number of the lane." }),
-    address: address.meta({ description: "Send the chain's own currency to this address." }),
-    in_use: z
+    lane: count.describe("Number of the lane."),
+    address: address.describe("Send the chain's own currency to this address."),
+    in_use: z.boolean().describe("false: a lane of earlier settings, which only finishes what it has begun."),
+    balance_wei: wei.nullable().describe("null while the node does not answer."),
+    spent_24h_wei: wei
+      .nullable()
+      .describe("What its transactions of the last 24 hours cost. null: not known, or the lane is not in use."),
+    days_left: z
+      .number()
+      .nonnegative()
+      .nullable()
+      .describe("For how many days the balance lasts at this rate. null: nothing was spent, or not known."),
+    low_funds: z
       .boolean()
-      .meta({ description: "false: a lane of earlier settings, which only finishes what it has begun." }),
-    balance_wei: wei.nullable().meta({ description: "null while the node does not answer." }),
-    spent_24h_wei: wei.nullable().meta({
-      description: "What its transactions of the last 24 hours cost. null: not known, or the lane is not in use.",
-    }),
-    days_left: z.number().nonnegative().nullable().meta({
-      description: "For how many days the balance lasts at this rate. null: nothing was spent, or not known.",
-    }),
-    low_funds: z.boolean().nullable().meta({
-      description:
+      .nullable()
+      .describe(
         "Whether it cannot pay for ten transactions like the recent ones at the present fees. null: not known.",
-    }),
-    advised_wei: wei.nullable().meta({
-      description: "How much to send to a lane that is low on funds, at the present fees. null: nothing, or not known.",
-    }),
+      ),
+    advised_wei: wei
+      .nullable()
+      .describe("How much to send to a lane that is low on funds, at the present fees. null: nothing, or not known."),
     oldest_unmined_seconds: seconds
       .nullable()
-      .meta({ description: "Age of its oldest transaction that no block contains. null: there is none." }),
+      .describe("Age of its oldest transaction that no block contains. null: there is none."),
   })
   .meta({ id: "Lane" });
 
 const node = z
   .object({
-    node: z.int().min(1).meta({ description: "Its place in `RPC_URLS`, from 1." }),
-    host: z.string().meta({ description: "The host of its URL. The rest may contain a key, and is never shown." }),
-    state: z.enum(NODE_WORDS).meta({ description: "`up`: it is used. Any other: why it is not used now." }),
-    head: count.nullable().meta({ description: "The newest block that it has named. null: none yet." }),
-    latency_ms: count.nullable().meta({ description: "How long its last answer took. null: it has not answered." }),
-    failures: count.meta({ description: "Calls that it failed since the process that answers started." }),
-    sends: z.boolean().meta({ description: "Whether signed transactions are sent to it." }),
-    problem: z.string().nullable().meta({ description: "Why it is not used. null: it is used." }),
+    node: z.int().min(1).describe("Its place in `RPC_URLS`, from 1."),
+    host: z.string().describe("The host of its URL. The rest may contain a key, and is never shown."),
+    state: z.enum(NODE_WORDS).describe("`up`: it is used. Any other: why it is not used now."),
+    head: count.nullable().describe("The newest block that it has named. null: none yet."),
+    latency_ms: count.nullable().describe("How long its last answer took. null: it has not answered."),
+    failures: count.describe("Calls that it failed since the process that answers started."),
+    sends: z.boolean().describe("Whether signed transactions are sent to it."),
+    problem: z.string().nullable().describe("Why it is not used. null: it is used."),
   })
   .meta({ id: "Node" });
 
 export const operatorStatus = z
   .object({
-    ready: z.boolean().meta({ description: "Whether the process that answers can work, as `/readyz` says." }),
+    ready: z.boolean().describe("Whether the process that answers can work, as `/readyz` says."),
     checks: z
       .record(z.string(), z.string())
-      .meta({ description: "The checks of `/readyz` in this process: `ok`, or what is wrong, in detail." }),
+      .describe("The checks of `/readyz` in this process: `ok`, or what is wrong, in detail."),
     backlog: z
       .object({
-        media: count.meta({ description: "Requests that wait for their media." }),
-        pending: count.meta({ description: "Requests that wait to be sent." }),
-        processing: count.meta({ description: "Requests whose transaction was sent." }),
+        media: count.describe("Requests that wait for their media."),
+        pending: count.describe("Requests that wait to be sent."),
+        processing: count.describe("Requests whose transaction was sent."),
       })
-      .meta({ description: "Requests of all apps that are not final." }),
+      .describe("Requests of all apps that are not final."),
     oldest_pending_seconds: seconds
       .nullable()
-      .meta({ description: "How long the oldest request that waits to be sent has waited. null: none waits." }),
+      .describe("How long the oldest request that waits to be sent has waited. null: none waits."),
     indexer: z
       .object({
-        checkpoint: z.int().meta({ description: "The last block that the indexer processed." }),
-        head: count.nullable().meta({ description: "The node's newest block. null while the node does not answer." }),
-        lag_blocks: count.nullable().meta({ description: "Blocks that the indexer has not processed yet." }),
+        checkpoint: z.int().describe("The last block that the indexer processed."),
+        head: count.nullable().describe("The node's newest block. null while the node does not answer."),
+        lag_blocks: count.nullable().describe("Blocks that the indexer has not processed yet."),
       })
-      .meta({ description: "How far the indexer is behind the node." }),
+      .describe("How far the indexer is behind the node."),
     deliveries: z
       .object({
-        waiting: count.meta({ description: `Webhook deliveries with tries left. ${upTo}` }),
-        dead: count.meta({ description: `Webhook deliveries that failed for good. ${upTo}` }),
+        waiting: count.describe(`Webhook deliveries with tries left. ${upTo}`),
+        dead: count.describe(`Webhook deliveries that failed for good. ${upTo}`),
         oldest_overdue_seconds: seconds
           .nullable()
-          .meta({ description: "How long the most overdue delivery should have been sent. null: none is overdue." }),
+          .describe("How long the most overdue delivery should have been sent. null: none is overdue."),
       })
-      .meta({ description: "Webhook deliveries of all apps." }),
-    lanes: z.array(lane).meta({ description: "Every lane, with its funds." }),
-    nodes: z
-      .array(node)
-      .meta({ description: "The nodes of `RPC_URLS`, as this process knows them. Empty with one node." }),
-    relay_paused: z.boolean().nullable().meta({ description: "Whether the relay is paused. null: not known." }),
-    quarantined_contracts: count.meta({ description: "Contracts of others that are left alone for some time." }),
+      .describe("Webhook deliveries of all apps."),
+    lanes: z.array(lane).describe("Every lane, with its funds."),
+    nodes: z.array(node).describe("The nodes of `RPC_URLS`, as this process knows them. Empty with one node."),
+    relay_paused: z.boolean().nullable().describe("Whether the relay is paused. null: not known."),
+    quarantined_contracts: count.describe("Contracts of others that are left alone for some time."),
     processes: z
       .object({
-        api: count.meta({ description: "Processes with the role `api`." }),
-        relayer: count.meta({ description: "Processes with the role `relayer`." }),
-        other: count.meta({ description: "Processes with neither of these roles." }),
+        api: count.describe("Processes with the role `api`."),
+        relayer: count.describe("Processes with the role `relayer`."),
+        other: count.describe("Processes with neither of these roles."),
       })
-      .meta({ description: "Running processes of the service. One with the roles `api` and `relayer` counts twice." }),
+      .describe("Running processes of the service. One with the roles `api` and `relayer` counts twice."),
   })
   .meta({ id: "OperatorStatus" });
 
@@ -111,21 +111,18 @@ const result = z.enum(["ok", "warning", "problem"]);
 
 export const doctorReport = z
   .object({
-    result: result.meta({ description: "The worst of the findings." }),
+    result: result.describe("The worst of the findings."),
     findings: z
       .array(
         z.object({
-          check: z.string().meta({ description: "Name of the check." }),
-          result: result.meta({ description: "How serious it is." }),
-          words: z.string().meta({ description: "What was found, and what to do." }),
-          condition: z
-            .enum(CONDITIONS)
-            .nullable()
-            .meta({ description: "The name of this state in the log and in `/metrics`." }),
+          check: z.string().describe("Name of the check."),
+          result: result.describe("How serious it is."),
+          words: z.string().describe("What was found, and what to do."),
+          condition: z.enum(CONDITIONS).nullable().describe("The name of this state in the log and in `/metrics`."),
         }),
       )
-      .meta({ description: "One or more for each check, in the order of the checks." }),
-    checked_at: time.meta({ description: "When the checks began." }),
+      .describe("One or more for each check, in the order of the checks."),
+    checked_at: time.describe("When the checks began."),
   })
   .meta({ id: "DoctorReport" });
 
@@ -209,11 +206,11 @@ export const doctorExample = {
 
 const app = z
   .object({
-    app_id: z.string().meta({ description: "The operator's session chooses the app with `X-Moneta-App: <app_id>`." }),
-    name: z.string().meta({ description: "The name that the operator gave." }),
+    app_id: z.string().describe("The operator's session chooses the app with `X-Moneta-App: <app_id>`."),
+    name: z.string().describe("The name that the operator gave."),
     created_at: time,
-    today: usageSums.meta({ description: "What the app has used today (UTC)." }),
-    last_30_days: usageSums.meta({ description: "What the app used in the last 30 days, today included." }),
+    today: usageSums.describe("What the app has used today (UTC)."),
+    last_30_days: usageSums.describe("What the app used in the last 30 days, today included."),
     quotas,
   })
   .meta({ id: "App" });
@@ -226,24 +223,24 @@ export const newAppBody = z
       .check((context) => {
         if (context.value.trim() === "") refuse(context, "too_short", "Must not be blank.");
       })
-      .meta({ description: "Unique name of the app. Spaces around it are removed." }),
-    scopes: optional(z.array(scope).min(1).max(SCOPES.length)).meta({
-      description: "What the app's first token may do. By default everything that the session may do.",
-    }),
-    token_name: optional(text(MAX_TOKEN_NAME, 1)).meta({
-      description: `Name of the token, for your own reference. By default \`${FIRST_TOKEN}\`.`,
-    }),
+      .describe("Unique name of the app. Spaces around it are removed."),
+    scopes: optional(z.array(scope).min(1).max(SCOPES.length)).describe(
+      "What the app's first token may do. By default everything that the session may do.",
+    ),
+    token_name: optional(text(MAX_TOKEN_NAME, 1)).describe(
+      `Name of the token, for your own reference. By default \`${FIRST_TOKEN}\`.`,
+    ),
   })
   .meta({ id: "CreateApp" });
 
 export const newApp = z
   .object({
-    app_id: z.string().meta({ description: "Id of the app." }),
-    name: z.string().meta({ description: "Name of the app." }),
+    app_id: z.string().describe("Id of the app."),
+    name: z.string().describe("Name of the app."),
     created_at: time,
-    token_id: z.string().meta({ description: "Id of the token." }),
-    scopes: z.array(z.string()).meta({ description: "What the token may do." }),
-    token: z.string().meta({ description: "The token itself. It is shown only now: the service stores its hash." }),
+    token_id: z.string().describe("Id of the token."),
+    scopes: z.array(z.string()).describe("What the token may do."),
+    token: z.string().describe("The token itself. It is shown only now: the service stores its hash."),
   })
   .meta({ id: "NewApp" });
 
@@ -264,26 +261,20 @@ const latency = z.int().nonnegative().nullable();
 
 const point = z
   .object({
-    at: time.meta({
-      description: "When the point begins. It ends where the next one begins; the last one ends later.",
-    }),
-    completed: count.meta({ description: "Requests that became `completed`." }),
-    failed: count.meta({ description: "Requests that became `failed`." }),
-    latency_p50_ms: latency.meta({
-      description:
-        "Half of these requests took at most so long, from acceptance to the final outcome. Exact to 10 %. null: no request became final.",
-    }),
-    latency_p95_ms: latency.meta({ description: "The same for 95 % of them." }),
-    fee_wei: wei.meta({ description: "Their shares of the fees of the transactions that carried them." }),
+    at: time.describe("When the point begins. It ends where the next one begins; the last one ends later."),
+    completed: count.describe("Requests that became `completed`."),
+    failed: count.describe("Requests that became `failed`."),
+    latency_p50_ms: latency.describe(
+      "Half of these requests took at most so long, from acceptance to the final outcome. Exact to 10 %. null: no request became final.",
+    ),
+    latency_p95_ms: latency.describe("The same for 95 % of them."),
+    fee_wei: wei.describe("Their shares of the fees of the transactions that carried them."),
   })
   .meta({ id: "OperatorPoint" });
 
 export const series = z
   .object({
-    points: z
-      .array(point)
-      .max(MAX_POINTS)
-      .meta({ description: `Oldest first, at most ${MAX_POINTS.toString()}.` }),
-    seconds_per_point: z.int().positive().meta({ description: "How long each point is." }),
+    points: z.array(point).max(MAX_POINTS).describe(`Oldest first, at most ${MAX_POINTS.toString()}.`),
+    seconds_per_point: z.int().positive().describe("How long each point is."),
   })
   .meta({ id: "OperatorSeries" });

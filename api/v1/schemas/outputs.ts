@@ -32,9 +32,9 @@ export function meanings(words: Readonly<Record<string, string>>): string {
 
 /** Whether what an item shows is settled. @param change what may still be undone. */
 export function isFinal(change: string) {
-  return z.boolean().meta({
-    description: `true when the block of ${change} is final. false: it is in a block that a reorg can still drop.`,
-  });
+  return z
+    .boolean()
+    .describe(`true when the block of ${change} is final. false: it is in a block that a reorg can still drop.`);
 }
 
 export const wei = z
@@ -56,11 +56,13 @@ export const transactionHash = z
 export const warnings = z
   .array(
     z.object({
-      field: z.string().meta({ description: "Name of the field." }),
-      code: z.enum(WARNING_CODES).meta({
-        description: `${WARNING_CODES.map((code) => `- \`${code}\`: ${WARNINGS[code]}`).join("\n")}\n\nLater versions may have more codes.`,
-      }),
-      message: z.string().meta({ description: "What will happen, and what to send instead." }),
+      field: z.string().describe("Name of the field."),
+      code: z
+        .enum(WARNING_CODES)
+        .describe(
+          `${WARNING_CODES.map((code) => `- \`${code}\`: ${WARNINGS[code]}`).join("\n")}\n\nLater versions may have more codes.`,
+        ),
+      message: z.string().describe("What will happen, and what to send instead."),
     }),
   )
   .meta({
@@ -74,9 +76,9 @@ export const accepted = z.object({ request_id: requestId, warnings: warnings.opt
 export const fieldErrors = z
   .array(
     z.object({
-      field: z.string().meta({ description: "Name of the field, or its place, such as `attributes.0.value`." }),
-      code: z.string().meta({ description: "What is wrong, as a word for programs." }),
-      message: z.string().meta({ description: "What is wrong, and what to do." }),
+      field: z.string().describe("Name of the field, or its place, such as `attributes.0.value`."),
+      code: z.string().describe("What is wrong, as a word for programs."),
+      message: z.string().describe("What is wrong, and what to do."),
     }),
   )
   .nullable()

@@ -21,24 +21,35 @@ export function number(least: number, most: number, description: string, instead
     });
 }
 
-interface Cursor extends Position {
-  listing: string;
+/**
+ * `next` of an earlier answer.
+ * @param form of its text: the name of its listing, and two parts that say where the page ended. @param more for its description
+ */
+export function cursorField<P extends object>(form: RegExp, read: (first: string, second: string) => P, more = "") {
+  return z
+    .string()
+    .meta({ description: `\`next\` of the previous page.${more}`, maxLength: MAX_CURSOR_LENGTH })
+    .transform((text, context): P & { listing: string } => {
+      const [, listing, first, second] = form.exec(fromBase64(text)) ?? [];
+      if (listing === undefined || first === undefined || second === undefined) {
+        refuse(context, "invalid_format", "Must be the `next` of an earlier page of this listing.");
+        return z.NEVER;
+      }
+      return { listing, ...read(first, second) };
+    });
 }
 
-const cursor = z
-  .string()
-  .meta({
-    description: "`next` of the previous page. Cannot be combined with `offset`.",
-    maxLength: MAX_CURSOR_LENGTH,
-  })
-  .transform((text, context): Cursor => {
-    const [, listing, after, offset] = /^([a-z_]+)\.(\d{1,15})\.(\d{1,15})$/.exec(fromBase64(text)) ?? [];
-    if (listing === undefined || after === undefined || offset === undefined) {
-      refuse(context, "invalid_format", "Must be the `next` of an earlier page of this listing.");
-      return z.NEVER;
-    }
-    return { listing, after: Number(after), offset: Number(offset) };
-  });
+/** @throws ApiError `validation_failed` when a cursor is from another listing. */
+export function requireListing(cursor: { listing: string }, listing: string): void {
+  if (cursor.listing !== listing)
+    throw refusal("invalid_format", "This cursor is from another listing. Use the `next` of this one.");
+}
+
+const cursor = cursorField(
+  /^([a-z_]+)\.(\d{1,15})\.(\d{1,15})$/,
+  (after, offset): Position => ({ after: Number(after), offset: Number(offset) }),
+  " Cannot be combined with `offset`.",
+);
 
 /** The text of a cursor; empty when it is longer than any cursor. */
 export function fromBase64(text: string): string {
@@ -67,7 +78,7 @@ export type PageInput = z.output<typeof pageQuery>;
 /** Query parameter of a listing that can be read from either end. @param usual without the parameter */
 export function orderField(usual: Order, more = "") {
   const description = `Which come first, by their creation. The default is \`${usual}\`.${more}`;
-  return z.enum(["newest", "oldest"]).optional().meta({ description });
+  return z.enum(["newest", "oldest"]).optional().describe(description);
 }
 
 /** The listing that a cursor must come from: the two orders of a listing have cursors of their own. */
@@ -89,9 +100,9 @@ const addresses = z
 
 /** @param others the parameters with which it cannot be combined */
 export function searchField(begins: string, others: string) {
-  return text(MAX_SEARCH_LENGTH, 1).meta({
-    description: `Only those whose ${begins} begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most \`limit\`, and \`total\` counts these: to find others, send more of the text. Cannot be combined with ${others}.`,
-  });
+  return text(MAX_SEARCH_LENGTH, 1).describe(
+    `Only those whose ${begins} begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most \`limit\`, and \`total\` counts these: to find others, send more of the text. Cannot be combined with ${others}.`,
+  );
 }
 
 const oldestFirst = orderField("oldest").meta({ param: { id: "Order" } });
@@ -135,8 +146,7 @@ export function readPage(input: PageInput, listing: string): PageQuery {
   const limit = input.limit ?? MAX_PAGE;
   if (input.cursor === undefined) return { limit, offset: input.offset ?? 0, after: null };
   if (input.offset !== undefined) throw refusal("conflict", "Cannot be combined with `offset`. Send only one of them.");
-  if (input.cursor.listing !== listing)
-    throw refusal("invalid_format", "This cursor is from another listing. Use the `next` of this one.");
+  requireListing(input.cursor, listing);
   return { limit, offset: input.cursor.offset, after: input.cursor.after };
 }
 
@@ -241,17 +251,17 @@ export function toBase64(text: string): string {
 
 /** The items of a page. */
 export function pageSchema<S extends z.ZodType>(item: S) {
-  return z.array(item).meta({ description: "The items of this page." });
+  return z.array(item).describe("The items of this page.");
 }
 
 export const pageFrameFields = {
-  total: z.int().nonnegative().meta({ description: "Items in the whole listing." }),
+  total: z.int().nonnegative().describe("Items in the whole listing."),
   limit: z
     .int()
     .positive()
-    .meta({
-      description: `Most items on this page. Fewer than asked for when they would have more than ${(MAX_PAGE_BYTES / 1_048_576).toString()} MiB.`,
-    }),
-  offset: z.int().nonnegative().meta({ description: "Items of the listing before this page." }),
-  next: z.string().nullable().meta({ description: "Cursor of the next page; null at the end." }),
+    .describe(
+      `Most items on this page. Fewer than asked for when they would have more than ${(MAX_PAGE_BYTES / 1_048_576).toString()} MiB.`,
+    ),
+  offset: z.int().nonnegative().describe("Items of the listing before this page."),
+  next: z.string().nullable().describe("Cursor of the next page; null at the end."),
 };

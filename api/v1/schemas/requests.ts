@@ -28,25 +28,19 @@ const BOUND = `\`total\` counts up to ${MOST_COUNTED.toLocaleString("en")} of th
 
 export const requestsQuery = z
   .strictObject({
-    status: z.enum(REQUEST_STATUSES).optional().meta({ description: "Only requests with this status." }),
-    type: z.enum(REQUEST_TYPES).optional().meta({ description: "Only requests of this type." }),
+    status: z.enum(REQUEST_STATUSES).optional().describe("Only requests with this status."),
+    type: z.enum(REQUEST_TYPES).optional().describe("Only requests of this type."),
     transaction_hash: anyTransactionHash
       .optional()
-      .meta({ description: "Only requests that this transaction carries. In any case." }),
-    reference: text(MAX_REFERENCE_LENGTH, 1)
+      .describe("Only requests that this transaction carries. In any case."),
+    reference: text(MAX_REFERENCE_LENGTH, 1).optional().describe(`Only requests with this \`reference\`. ${BOUND}`),
+    collection: anyAddress.optional().describe(`Only requests that concern this collection or its tokens. ${BOUND}`),
+    wallet: anyAddress
       .optional()
-      .meta({
-        description: `Only requests with this \`reference\`. ${BOUND}`,
-      }),
-    collection: anyAddress
+      .describe(`Only mints to this address, transfers from it or to it, and burns of its tokens. ${BOUND}`),
+    user: userIdentifier
       .optional()
-      .meta({ description: `Only requests that concern this collection or its tokens. ${BOUND}` }),
-    wallet: anyAddress.optional().meta({
-      description: `Only mints to this address, transfers from it or to it, and burns of its tokens. ${BOUND}`,
-    }),
-    user: userIdentifier.optional().meta({
-      description: "In place of `wallet`: the app's own name for the user. Without a wallet the page is empty.",
-    }),
+      .describe("In place of `wallet`: the app's own name for the user. Without a wallet the page is empty."),
     order: orderField("newest", " `oldest` only with `status` and `type`, and without other filters."),
     ...pageFields,
   })
@@ -60,45 +54,50 @@ export const requestsQuery = z
 export const request = z
   .object({
     request_id: requestId,
-    type: z.enum(REQUEST_TYPES).meta({ description: "What the request does." }),
-    status: z.enum(REQUEST_STATUSES).meta({
-      description:
+    type: z.enum(REQUEST_TYPES).describe("What the request does."),
+    status: z
+      .enum(REQUEST_STATUSES)
+      .describe(
         "pending: accepted. processing: its transaction was sent. completed and failed are final: they never change.",
-    }),
+      ),
     waiting_for: z
       .enum(Object.keys(WAITING_FOR) as WaitingFor[])
       .nullable()
-      .meta({
-        description: `Why the request is not final yet. null when it is. Later versions may have further words. ${meanings(WAITING_FOR)}`,
-      }),
+      .describe(
+        `Why the request is not final yet. null when it is. Later versions may have further words. ${meanings(WAITING_FOR)}`,
+      ),
     reference: z
       .string()
       .nullable()
-      .meta({ description: "The `reference` of the call that created the request. null when it had none." }),
-    nft_collection: address.nullable().meta({
-      description: "The collection that the request concerns. null while a collection is being created.",
-    }),
-    nft_token_id: integer.nullable().meta({
-      description:
-        "The token that the request concerns. null for a collection, and until the id of a new token is known.",
-    }),
-    transaction_hash: transactionHash.nullable().meta({
-      description:
-        "The transaction that carries the request. null before it is sent. It can change until the request is final.",
-    }),
-    block_number: z.int().nullable().meta({ description: "The block of that transaction. null until it is mined." }),
-    gas_used: z.int().nullable().meta({
-      description:
-        "Its share of the gas of the transactions that carried it. null: none is mined, or the node did not show the receipt yet.",
-    }),
-    fee_wei: wei
+      .describe("The `reference` of the call that created the request. null when it had none."),
+    nft_collection: address
       .nullable()
-      .meta({ description: "Its share of their fees, in wei. It is set together with `gas_used`." }),
-    error_code: requestFailure.nullable().meta({ description: "Why the request failed. null unless it failed." }),
-    error_message: z.string().nullable().meta({
-      description:
+      .describe("The collection that the request concerns. null while a collection is being created."),
+    nft_token_id: integer
+      .nullable()
+      .describe(
+        "The token that the request concerns. null for a collection, and until the id of a new token is known.",
+      ),
+    transaction_hash: transactionHash
+      .nullable()
+      .describe(
+        "The transaction that carries the request. null before it is sent. It can change until the request is final.",
+      ),
+    block_number: z.int().nullable().describe("The block of that transaction. null until it is mined."),
+    gas_used: z
+      .int()
+      .nullable()
+      .describe(
+        "Its share of the gas of the transactions that carried it. null: none is mined, or the node did not show the receipt yet.",
+      ),
+    fee_wei: wei.nullable().describe("Its share of their fees, in wei. It is set together with `gas_used`."),
+    error_code: requestFailure.nullable().describe("Why the request failed. null unless it failed."),
+    error_message: z
+      .string()
+      .nullable()
+      .describe(
         "The same as a sentence for a person, with what to do next. `errors` can have more. null unless it failed.",
-    }),
+      ),
     errors: fieldErrors,
     created_at: time,
     updated_at: time,

@@ -25,7 +25,7 @@ function uri(schemes: readonly string[]) {
         refuse(context, "invalid_format", `Must be a full URI with one of the schemes ${list}.`);
       }
     })
-    .meta({ description: `URI with one of the schemes ${list}.` });
+    .describe(`URI with one of the schemes ${list}.`);
 }
 
 function hintFor(uri: string): string {

@@ -21,8 +21,8 @@ const queryDay = z.iso.date().superRefine((text, context) => {
 
 export const usageQuery = z
   .strictObject({
-    from: queryDay.optional().meta({ description: "The first day. Default: 29 days before `to`." }),
-    to: queryDay.optional().meta({ description: "The last day. Default: today." }),
+    from: queryDay.optional().describe("The first day. Default: 29 days before `to`."),
+    to: queryDay.optional().describe("The last day. Default: today."),
   })
   .superRefine((query, context) => {
     const { from, to } = usageDays(query);
@@ -35,31 +35,32 @@ export const usageQuery = z
 const count = z.int().nonnegative();
 
 const usageFigures = {
-  requests_accepted: count.meta({ description: "Requests that were accepted." }),
-  requests_completed: count.meta({ description: "Requests that became `completed`." }),
-  requests_failed: count.meta({ description: "Requests that became `failed`." }),
-  gas_used: count.meta({ description: "Gas of transactions, by the day of their blocks." }),
-  fee_wei: wei.meta({ description: "Fees of the same transactions." }),
-  media_bytes: count.meta({
-    description: "Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request.",
-  }),
-  wallets_created: count.meta({ description: "Wallets that were created." }),
+  requests_accepted: count.describe("Requests that were accepted."),
+  requests_completed: count.describe("Requests that became `completed`."),
+  requests_failed: count.describe("Requests that became `failed`."),
+  gas_used: count.describe("Gas of transactions, by the day of their blocks."),
+  fee_wei: wei.describe("Fees of the same transactions."),
+  media_bytes: count.describe(
+    "Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request.",
+  ),
+  wallets_created: count.describe("Wallets that were created."),
 };
 
 export const usageSums = z.object(usageFigures).meta({ id: "UsageSums" });
 
 const quota = z
   .object({
-    used: count.meta({ description: "What counts now." }),
-    limit: count.nullable().meta({ description: "null: unlimited." }),
+    used: count.describe("What counts now."),
+    limit: count.nullable().describe("null: unlimited."),
   })
   .meta({ id: "Quota" });
 
 export const quotas = z
   .object(
-    Object.fromEntries(
-      QUOTA_NAMES.map((name) => [name, quota.meta({ description: QUOTA_DESCRIPTIONS[name] })]),
-    ) as Record<QuotaName, typeof quota>,
+    Object.fromEntries(QUOTA_NAMES.map((name) => [name, quota.describe(QUOTA_DESCRIPTIONS[name])])) as Record<
+      QuotaName,
+      typeof quota
+    >,
   )
   .meta({
     id: "Quotas",
@@ -70,8 +71,8 @@ export const usage = z
   .object({
     from: day,
     to: day,
-    total: usageSums.meta({ description: "The sums of the days." }),
-    days: z.array(z.object({ date: day, ...usageFigures })).meta({ description: "Every day, oldest first." }),
+    total: usageSums.describe("The sums of the days."),
+    days: z.array(z.object({ date: day, ...usageFigures })).describe("Every day, oldest first."),
     quotas,
   })
   .meta({ id: "Usage" });

@@ -6,7 +6,7 @@ import { connectRelay } from "../../../api/chain/relay-administration.ts";
 import { BACKLOG_SLOW, type Condition, CONDITIONS, LANE_STUCK } from "../../../api/domain/conditions.ts";
 import { readPipeline } from "../../../api/store/doctor/pipeline.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
-import { BacklogWatch } from "../../../api/checks/backlog-watch.ts";
+import { watchBacklog } from "../../../api/checks/backlog-watch.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type LogLine, logLines } from "../../support/log-lines.ts";
 import { useService } from "../../support/use-service.ts";
@@ -99,7 +99,7 @@ describe("conditions", () => {
       .executeTakeFirstOrThrow();
     // Ready in nine minutes, so that no lane takes it.
     await set({ ready_at: Date.now() + 540_000, created_at: Date.now() - BACKLOG_SLOW - 5_000 });
-    const watch = new BacklogWatch({ database, logger: backlogLog.logger, now: () => Date.now() });
+    const watch = watchBacklog({ database, logger: backlogLog.logger, now: () => Date.now() });
     await watch.look();
     await watch.look();
     expect(backlogLog.lines).to.have.length(1);

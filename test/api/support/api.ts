@@ -21,6 +21,7 @@ import { Signal } from "../../../api/shared/signal.ts";
 import { parseExact } from "../../../client/rules/exact-json.ts";
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { createExpressApp } from "../../../api/v1/app.ts";
+import type { AppDeps } from "../../../api/v1/deps.ts";
 import { createHttpServer, stopHttpServer } from "../../../api/v1/server.ts";
 import { EventStreams, type EventStreamsDeps, type StreamTimes } from "../../../api/v1/streams/event-streams.ts";
 import { type Conformance, conformanceOfSettings } from "../../support/conformance.ts";
@@ -186,8 +187,22 @@ export interface ApiOptions {
   idleTimeout?: number;
 }
 
-const UNKNOWN = { value: () => Promise.resolve(null) };
-const NO_STATE = { state: { overview: () => Promise.resolve(null), reasons: UNKNOWN }, doctor: UNKNOWN };
+function unknown(): Promise<null> {
+  return Promise.resolve(null);
+}
+
+const NO_STATE: Pick<AppDeps, "state" | "doctor"> = {
+  state: {
+    ...{ database: unknown, chain: unknown, disk: unknown, reasons: unknown, spent: unknown },
+    ...{ deliveries: unknown, processes: unknown },
+    ...{
+      now: Date.now,
+      lanes: [0],
+      nodes: () => Promise.resolve({ states: [], disagreement: null, isLimited: false }),
+    },
+  },
+  doctor: unknown,
+};
 
 export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const folder = await mkdtemp(join(tmpdir(), "moneta-http-"));

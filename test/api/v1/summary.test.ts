@@ -35,22 +35,29 @@ describe("GET /v1/summary", () => {
 });
 
 describe("what an app learns about sending", () => {
-  const lane = (lowFunds: boolean | null, inUse = true) => ({ lowFunds, inUse });
-  const chain = { relayPaused: false, feesTooHigh: false, lanes: [lane(false)] };
+  const lane = (low: boolean, inUse = true) => ({ lane: 0, address: "0x", wei: 0n, advised: null, low, inUse });
+  const chain = {
+    head: 1,
+    relayPaused: false,
+    gasPrice: 1n,
+    feesTooHigh: false,
+    batchCost: 1n,
+    balances: [lane(false)],
+  };
   const sends = { inUse: true, waitingFor: null, unmined: [] };
   const reasons = { isSending: true, indexer: null, lanes: [sends] };
   const blocked = (waitingFor: StoredReason) => ({ ...reasons, lanes: [{ ...sends, waitingFor }] });
   const cases: [ReturnType<typeof sendingOf>, Parameters<typeof sendingOf>[0], PipelineReasons | null][] = [
     ["unknown", null, reasons],
     ["unknown", chain, null],
-    ["unknown", { ...chain, relayPaused: null, lanes: [] }, reasons],
-    ["unknown", { ...chain, lanes: [lane(null), lane(true)] }, reasons],
+    ["unknown", { ...chain, relayPaused: null, balances: [] }, reasons],
+    ["unknown", { ...chain, balances: [lane(false, false)] }, reasons],
     ["ok", chain, reasons],
     ["ok", chain, { ...reasons, lanes: [] }],
-    ["ok", { ...chain, lanes: [lane(true), lane(false)] }, reasons],
-    ["low_funds", { ...chain, lanes: [lane(true), lane(false, false)] }, reasons],
+    ["ok", { ...chain, balances: [lane(true), lane(false)] }, reasons],
+    ["low_funds", { ...chain, balances: [lane(true), lane(false, false)] }, reasons],
     ["paused", { ...chain, relayPaused: true }, reasons],
-    ["fees_too_high", { ...chain, feesTooHigh: true, lanes: [lane(true)] }, reasons],
+    ["fees_too_high", { ...chain, feesTooHigh: true, balances: [lane(true)] }, reasons],
     ["fees_too_high", chain, blocked("fees_too_high")],
     ["low_funds", chain, blocked("low_funds")],
     ["paused", chain, blocked("paused")],
@@ -59,7 +66,9 @@ describe("what an app learns about sending", () => {
     ["lane_stuck", chain, { ...reasons, lanes: [{ ...sends, unmined: [{ id: 1, createdAt: -LANE_STUCK - 1 }] }] }],
   ];
   for (const [word, state, its] of cases) {
-    it(`is ${word} for ${JSON.stringify({ ...state, ...its })}`, () => {
+    const shown = { ...state, ...its };
+    const text = JSON.stringify(shown, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value));
+    it(`is ${word} for ${text}`, () => {
       expect(sendingOf(state, its, 0)).to.equal(word);
     });
   }
