@@ -33,6 +33,8 @@ interface Result {
   detail: string | null;
 }
 
+const OK: Result = { word: "ok", detail: null };
+
 /**
  * The checks of `readyz`: the database can be read, the node answers, and each critical worker of this process works. Strangers
  * may read the words. The details are for the operator, because they may name hosts and users: they are also logged, once
@@ -55,24 +57,25 @@ export function createReadiness(parts: ReadinessParts, clock = () => performance
     }
   };
   const look = async (): Promise<Readiness> => {
-    const results = new Map<string, Result>();
     const { states, isLimited } = await nodes();
+    const problems = states.flatMap(({ problem }) => problem ?? []);
     const [stored, chain, rows, workers] = await Promise.all([
       check("database", () => readMeta(database.read, "checkpoint").then(() => "ok")),
       states.length === 0
         ? check("chain", () => client.headNumber().then(() => (isLimited ? "rate_limited" : "ok")))
-        : chainOf(states),
+        : chainOf(states, problems),
       check("rows", () => firstParked(database.read, 1).then((parked) => (parked.length > 0 ? "parked" : "ok"))),
       health(),
     ]);
-    results.set("database", stored).set("chain", chain).set("rows", rows);
-    if (states.length > 0) results.set("nodes", nodesOf(states));
+    const results: Record<string, Result> = { database: stored, chain, rows };
+    if (states.length > 0) results["nodes"] = problems.length === 0 ? OK : { word: "node_down", detail: problems.join("; ") };
     for (const { name, critical, lastError } of workers)
-      if (critical) results.set(name, { word: lastError === null ? "ok" : "failing", detail: lastError });
+      if (critical) results[name] = { word: lastError === null ? "ok" : "failing", detail: lastError };
+    const found = Object.entries(results);
     return {
       ready: !CAN_DO_NOTHING.database.includes(stored.word) && !CAN_DO_NOTHING.chain.includes(chain.word),
-      checks: Object.fromEntries([...results].map(([name, { word }]) => [name, word])),
-      details: Object.fromEntries([...results].map(([name, { detail }]) => [name, detail ?? "ok"])),
+      checks: Object.fromEntries(found.map(([name, { word }]) => [name, word])),
+      details: Object.fromEntries(found.map(([name, { detail }]) => [name, detail ?? "ok"])),
     };
   };
   let last: { endedAt: number; result: Promise<Readiness> } | null = null;
@@ -88,9 +91,8 @@ export function createReadiness(parts: ReadinessParts, clock = () => performance
 }
 
 /** With several nodes, from what is known about them: no node is asked. */
-function chainOf(states: readonly NodeState[]): Result {
-  const problems = states.flatMap(({ problem }) => problem ?? []);
-  if (problems.length < states.length) return { word: "ok", detail: null };
+function chainOf(states: readonly NodeState[], problems: readonly string[]): Result {
+  if (problems.length < states.length) return OK;
   const word = WORDS_OF_CHAIN.find(([of]) => states.some((state) => state.word === of))?.[1] ?? "wrong_chain";
   return { word, detail: problems.join("; ") };
 }
@@ -102,11 +104,6 @@ const WORDS_OF_CHAIN: [NodeWord, ReadinessWord][] = [
   ["behind", "unavailable"],
   ["disagrees", "unavailable"],
 ];
-
-function nodesOf(states: readonly NodeState[]): Result {
-  const problems = states.flatMap(({ problem }) => problem ?? []);
-  return problems.length === 0 ? { word: "ok", detail: null } : { word: "node_down", detail: problems.join("; ") };
-}
 
 function wordOf(error: unknown): ReadinessWord {
   if (error instanceof WrongChain) return "wrong_chain";

@@ -51,25 +51,16 @@ function threadName(settings: Settings, shared: SharedByThreads | null): string 
  */
 export async function exportMetrics(
   settings: Settings,
-  deps: Omit<ExporterDeps, "pipeline"> & { shared: SharedByThreads | null },
+  { shared, ...deps }: Omit<ExporterDeps, "pipeline"> & { shared: SharedByThreads | null },
   opened: AsyncDisposableStack,
 ): Promise<number | null> {
   const { metricsPort: port, metricsHost: host } = settings;
-  const { shared } = deps;
   if (port === null || (shared !== null && shared.pipeline === undefined)) return null;
-  return start({ ...deps, pipeline: shared?.pipeline }, { port, host }, opened);
-}
-
-async function start(
-  deps: ExporterDeps,
-  address: { port: number; host: string },
-  opened: AsyncDisposableStack,
-): Promise<number> {
   const { createExporter } = await import("../metrics/exporter.ts");
   const { createHttpServer, listen, stopHttpServer } = await import("../v1/server.ts");
-  const server = createHttpServer(createExporter(deps));
+  const server = createHttpServer(createExporter({ ...deps, pipeline: shared?.pipeline }));
   try {
-    await listen(server, address);
+    await listen(server, { port, host });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StartupError(

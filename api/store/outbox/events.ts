@@ -137,25 +137,11 @@ async function enqueueDeliveries(trx: Trx, events: StoredEvent[], now: number): 
 /** Adds a test event. It is delivered, but it is not in the feed. */
 export async function enqueueTestEvent(trx: Trx, appId: string, now: number): Promise<DeliveryRow> {
   const id = orderedUuid();
-  const body = {
-    id,
-    type: "test",
-    request_id: null,
-    request_type: null,
-    transaction_hash: null,
-    created_at: new Date(now).toISOString(),
-  };
+  const nothing = { request_id: null, request_type: null, transaction_hash: null };
+  const body = JSON.stringify({ id, type: "test", ...nothing, created_at: new Date(now).toISOString() });
   const event = await trx
     .insertInto("events")
-    .values({
-      id,
-      app_id: appId,
-      position: null,
-      request_id: null,
-      type: "test",
-      body: JSON.stringify(body),
-      created_at: now,
-    })
+    .values({ id, app_id: appId, position: null, request_id: null, type: "test", body, created_at: now })
     .returning(["seq", "app_id", "request_id"])
     .executeTakeFirstOrThrow();
   return insertDelivery(trx, event, now);
