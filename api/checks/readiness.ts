@@ -68,7 +68,8 @@ export function createReadiness(parts: ReadinessParts, clock = () => performance
       health(),
     ]);
     const results: Record<string, Result> = { database: stored, chain, rows };
-    if (states.length > 0) results["nodes"] = problems.length === 0 ? OK : { word: "node_down", detail: problems.join("; ") };
+    if (states.length > 0)
+      results["nodes"] = problems.length === 0 ? OK : { word: "node_down", detail: problems.join("; ") };
     for (const { name, critical, lastError } of workers)
       if (critical) results[name] = { word: lastError === null ? "ok" : "failing", detail: lastError };
     const found = Object.entries(results);

@@ -57,16 +57,15 @@ interface ChainStateDeps {
   read: Db;
   /** Address of the relay. */
   relay: string;
-  /** Numbers of the lanes that the settings have. */
-  lanes: readonly number[];
-  /** Highest price per unit of gas that the operator accepts, in wei. */
-  maxFeePerGas: bigint;
+  settings: Settings;
   /** With it, lanes of the settings that have sent nothing yet are shown, too. */
   keyring?: Keyring | null;
 }
 
 export async function readChainState(deps: ChainStateDeps): Promise<ChainState> {
-  const { client, read, relay, lanes, maxFeePerGas, keyring = null } = deps;
+  const { client, read, relay, keyring = null } = deps;
+  const { lanes, maxFeeGwei } = deps.settings;
+  const maxFeePerGas = BigInt(maxFeeGwei) * GWEI;
   const addresses = new Map((await allLanes(read)).map(({ lane, address }) => [lane, address]));
   for (const lane of keyring === null ? [] : lanes)
     if (!addresses.has(lane)) addresses.set(lane, keyring?.lane(lane).address ?? "");
@@ -102,9 +101,7 @@ export async function readChainState(deps: ChainStateDeps): Promise<ChainState> 
 export function readOnce(context: Omit<DoctorContext, "state">): DoctorContext["state"] {
   const { database, client, chain, settings, keys, now } = context;
   const { read } = database;
-  const { lanes } = settings;
-  const maxFeePerGas = BigInt(settings.maxFeeGwei) * GWEI;
-  const deps = { client, read, relay: chain.contracts.relay, lanes, maxFeePerGas, keyring: keys.keyring };
+  const deps = { client, read, relay: chain.contracts.relay, settings, keyring: keys.keyring };
   return {
     database: once(() => readPipeline(read, now)),
     chain: once(() => readChainState(deps)),
@@ -158,7 +155,6 @@ export function createServiceState(settings: Settings, deps: StateDeps): Service
   const { database, nodes, logger, now } = deps;
   const { lanes, dataDir } = settings;
   const { read } = database;
-  const maxFeePerGas = BigInt(settings.maxFeeGwei) * GWEI;
   /** Milliseconds for which a process says that it runs. */
   const presence = leaseTimes(settings.leaseSeconds).lasts;
   const count = (role: SharedRole) => countProcesses(read, role, { now: now(), lasts: presence, within: presence });
@@ -169,7 +165,7 @@ export function createServiceState(settings: Settings, deps: StateDeps): Service
       ...(await readPipeline(read, now())),
       bytes: await databaseBytes(read),
     })),
-    chain: source("chain", () => readChainState({ ...deps, read, lanes, maxFeePerGas }), {
+    chain: source("chain", () => readChainState({ ...deps, read, settings }), {
       fresh: FRESH.chain,
       logger,
     }),

@@ -3,7 +3,6 @@ import { formatEther } from "ethers";
 
 import { daysLeft, FUNDS_FOR_BATCHES } from "../domain/conditions.ts";
 import { type LaneBalance, readChainState, readSpending } from "../checks/state.ts";
-import { GWEI } from "../domain/wei.ts";
 import { withServiceState } from "./database.ts";
 import { printResult, resultCommand, table, type Terminal } from "./terminal.ts";
 
@@ -22,12 +21,9 @@ export function topUp(terminal: Terminal): Command {
       "most that it can have cost. DAYS LEFT is for how long the balance lasts at this rate.",
   }).action(async ({ json }: { json?: boolean }) => {
     const { rows, least } = await withServiceState(terminal, async (place) => {
-      const { lanes, maxFeeGwei } = place.settings;
       const [read, relay] = [place.database.read, place.chain.contracts.relay];
-      const { keyring } = place.keys;
-      const maxFeePerGas = BigInt(maxFeeGwei) * GWEI;
-      const { balances, batchCost } = await readChainState({ ...place, read, relay, lanes, maxFeePerGas, keyring });
-      const spent = await readSpending(read, lanes, Date.now());
+      const { balances, batchCost } = await readChainState({ ...place, read, relay, keyring: place.keys.keyring });
+      const spent = await readSpending(read, place.settings.lanes, Date.now());
       const used = balances.filter(({ inUse }) => inUse);
       const found = used.map((one): LaneRow => ({ ...one, spent: spent.get(one.lane) ?? 0n }));
       return { rows: found, least: batchCost * FUNDS_FOR_BATCHES };
