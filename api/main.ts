@@ -5,8 +5,7 @@ import { cacheCode } from "./shared/code-cache.ts";
 const env = environment();
 cacheCode(env);
 const { loadThread } = await import("./context/loading-thread.ts");
-const entry = new URL("./pipeline-main.ts", import.meta.url);
 // Without ROLES this process has all roles, and so a second thread: no need to read the settings first.
-const early = (env["ROLES"] ?? "") === "" ? loadThread(entry) : null;
+const early = (env["ROLES"] ?? "") === "" ? loadThread(null) : null;
 const { run } = await import("./context/run.ts");
-await run(env, () => early ?? loadThread(entry));
+await run(env, early);

@@ -14,18 +14,15 @@ const LASTS = 30;
  */
 export async function announced<T>(database: Database, work: () => Promise<T>, lasts = LASTS): Promise<T> {
   const outdated = Promise.withResolvers<never>();
-  const presence = new Presence("other", {
+  await using opened = new AsyncDisposableStack();
+  const present = {
     database,
     // Standard output is reserved for the result.
     logger: pino({ level: "warn" }, pino.destination(2)),
     now: Date.now,
-    times: leaseTimes(lasts),
+    lease: leaseTimes(lasts),
     onNewerSchema: outdated.reject,
-  });
-  await presence.start();
-  try {
-    return await Promise.race([work(), outdated.promise]);
-  } finally {
-    await presence.stop();
-  }
+  };
+  await Presence.join("other", present, opened);
+  return await Promise.race([work(), outdated.promise]);
 }

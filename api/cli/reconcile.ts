@@ -5,7 +5,7 @@ import pino from "pino";
 
 import { FOREIGN_CALL_GAS } from "../config/limits.ts";
 import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
-import { confirmationsOf } from "../context/chain-defaults.ts";
+import { confirmationsOf } from "../context/chain-identity.ts";
 import type { Workplace } from "../context/workplace.ts";
 import { chain } from "../checks/chain-checks.ts";
 import { examine } from "../checks/examine.ts";

@@ -4,8 +4,3 @@ import type { Environment } from "./settings.ts";
 export function environment(): Environment {
   return process.env;
 }
-
-/** Makes these settings the environment of this process, for a command that goes on as the service: its threads read it again. */
-export function becomeEnvironment(env: Environment): void {
-  Object.assign(process.env, env);
-}

@@ -100,7 +100,7 @@ const SETTINGS = {
   rebroadcastSeconds: () => 5,
   replaceSeconds: (env: Reader) => env.read("REPLACE_SECONDS"),
   maxFeeGwei: (env: Reader) => env.read("MAX_FEE_GWEI"),
-  /** null: the default depends on the chain (`api/context/chain-defaults.ts`). */
+  /** null: the default depends on the chain (`api/context/chain-identity.ts`). */
   blockPollSeconds: (env: Reader) => env.optional("BLOCK_POLL_SECONDS"),
   /** null: the default depends on the chain, too. */
   confirmations: (env: Reader) => env.optional("CONFIRMATIONS"),

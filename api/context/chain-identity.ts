@@ -2,29 +2,28 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 
+import type { Logger } from "pino";
 import { z } from "zod";
 
 import type { ChainClient } from "../chain/client.ts";
 import { type ContractAddresses, deploymentFile, factoryAt, storedAddresses } from "../chain/contracts.ts";
-import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
+import { configureLocally, deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
 import { type StrangeContract, strangeContracts } from "../chain/deployed-code.ts";
 import { contractsWithoutCode, readDeploymentLinks } from "../chain/reads.ts";
 import type { Settings } from "../config/settings.ts";
+import { wrongBase } from "../domain/conditions.ts";
 import { parseJson } from "../shared/text.ts";
 import type { Database } from "../store/db/database.ts";
 import { databaseName } from "../store/db/errors.ts";
 import { readContracts, readMeta, writeContracts, writeMeta } from "../store/db/meta.ts";
 import { lockLedger } from "../store/db/sql.ts";
+import type { Keys } from "./keys.ts";
 import { StartupError } from "./startup-error.ts";
 
-export interface ChainIdentity {
+/** The chain that the database belongs to, and the service's contracts there. */
+export interface Chain {
   chainId: bigint;
   contracts: ContractAddresses;
-}
-
-/** The chain that the database belongs to. */
-export interface Chain {
-  identity: ChainIdentity;
   /** Whether it is a local one. */
   local: boolean;
 }
@@ -34,37 +33,37 @@ export function hostedBaseOf(settings: Pick<Settings, "publicUrl">): string {
   return `${settings.publicUrl}/metadata/`;
 }
 
-type IdentitySettings = Pick<
-  Settings,
-  "rpcUrl" | "databaseUrl" | "deploymentsDir" | "publicUrl" | "allowedContractCode"
->;
+interface Place {
+  database: Database;
+  client: ChainClient;
+}
 
 /**
  * Finds out which chain the database belongs to, and the service's contracts there. A new database is bound to the chain
  * of the node. After that it accepts no other chain.
  * @throws StartupError
  */
-export async function establishIdentity(
-  database: Database,
-  client: ChainClient,
-  settings: IdentitySettings,
-): Promise<ChainIdentity> {
+export async function establishIdentity(settings: Settings, place: Place): Promise<Chain> {
+  const { database, client } = place;
   const chainId = await client.chainId();
   const [genesis] = await client.blocks([0]);
   if (genesis == null)
     throw new StartupError(
       `The node at ${client.nodes.where} does not return block 0, which identifies the chain. Use a node that has it.`,
     );
+  const local = chainId === LOCAL_CHAIN_ID;
   const known = await readMeta(database.read, "chain_id");
   if (known !== null) {
-    return recogniseChain(database, client, settings, { chainId, genesis: genesis.hash, known });
+    requireChainOf(
+      settings,
+      { chainId: known, genesis: await readMeta(database.read, "genesis") },
+      chainId,
+      genesis.hash,
+    );
+    return { chainId, contracts: await adoptFactories(settings, place, chainId), local };
   }
-  const contracts =
-    chainId === LOCAL_CHAIN_ID
-      ? await localContracts(client, settings)
-      : await readDeployment(settings.deploymentsDir, chainId);
-  await requireCode(client, contracts, chainId);
-  await requireOwnCode(client, contracts, settings);
+  const contracts = await (local ? localContracts(settings, place) : readDeployment(settings.deploymentsDir, chainId));
+  await requireContracts(client, chainId, contracts, settings.allowedContractCode);
   const first = await database.write(async (trx) => {
     await lockLedger(trx);
     if ((await readMeta(trx, "chain_id")) !== null) return false;
@@ -76,43 +75,41 @@ export async function establishIdentity(
     return true;
   });
   // Another process started at the same moment and bound the database first: use what it stored.
-  if (!first) return establishIdentity(database, client, settings);
-  return { chainId, contracts };
+  return first ? { chainId, contracts, local } : establishIdentity(settings, place);
 }
 
 /** On a local chain: the contracts of `npm run deploy` if they are on this chain, otherwise newly deployed ones. */
-async function localContracts(client: ChainClient, settings: IdentitySettings): Promise<ContractAddresses> {
+async function localContracts(settings: Settings, { client }: Place): Promise<ContractAddresses> {
   if (existsSync(deploymentFile(settings.deploymentsDir, LOCAL_CHAIN_ID))) {
     const deployed = await readDeployment(settings.deploymentsDir, LOCAL_CHAIN_ID);
     // The file may be left over from an earlier local node.
     if ((await contractsWithoutCode(client, deployed)).length === 0) return deployed;
   }
-  return withLocalOwner(settings.rpcUrl, (owner) => deployLocally(owner, hostedBaseOf(settings)));
+  return withLocalOwner(client.nodes.url, (owner) => deployLocally(owner, hostedBaseOf(settings)));
 }
 
-async function recogniseChain(
-  database: Database,
-  client: ChainClient,
-  settings: IdentitySettings,
-  met: { chainId: bigint; genesis: string; known: string },
-): Promise<ChainIdentity> {
+/** @throws StartupError when the node serves another chain than that of the database. */
+function requireChainOf(
+  { databaseUrl }: Settings,
+  known: { chainId: string; genesis: string | null },
+  chainId: bigint,
+  genesis: string,
+): void {
   const advice =
     `Set RPC_URL to a node of the database's chain, or use a new database (another DATA_DIR or DATABASE_URL) ` +
     `for this chain. Nothing was changed.`;
-  const where = `The database ${databaseName(settings.databaseUrl)}`;
-  if (met.known !== met.chainId.toString()) {
+  const where = `The database ${databaseName(databaseUrl)}`;
+  if (known.chainId !== chainId.toString()) {
     throw new StartupError(
-      `${where} belongs to chain ${met.known}, but the node at RPC_URL serves chain ${met.chainId.toString()}. ${advice}`,
+      `${where} belongs to chain ${known.chainId}, but the node at RPC_URL serves chain ${chainId.toString()}. ${advice}`,
     );
   }
-  if ((await readMeta(database.read, "genesis")) !== met.genesis) {
+  if (known.genesis !== genesis) {
     throw new StartupError(
-      `${where} belongs to another chain with the id ${met.known}: the node at RPC_URL has a different block 0 ` +
+      `${where} belongs to another chain with the id ${known.chainId}: the node at RPC_URL has a different block 0 ` +
         `(a local node begins a new chain each time it starts). ${advice}`,
     );
   }
-  const contracts = await adoptFactories(database, client, settings, met.chainId);
-  return { chainId: met.chainId, contracts };
 }
 
 /**
@@ -120,16 +117,11 @@ async function recogniseChain(
  * only for requests of a database that has it.
  * @throws StartupError
  */
-async function adoptFactories(
-  database: Database,
-  client: ChainClient,
-  settings: IdentitySettings,
-  chainId: bigint,
-): Promise<ContractAddresses> {
+async function adoptFactories(settings: Settings, place: Place, chainId: bigint): Promise<ContractAddresses> {
+  const { database, client } = place;
   const known = deployedAddresses(await readContracts(database.read));
   const contracts = await withDeployedFactories(known, settings.deploymentsDir, chainId);
-  await requireCode(client, contracts, chainId);
-  await requireOwnCode(client, contracts, settings);
+  await requireContracts(client, chainId, contracts, settings.allowedContractCode);
   if (isDeepStrictEqual(contracts, known)) return known;
   const { factories } = await readDeploymentLinks(client, contracts);
   const strange = factories.find(({ relay }) => relay !== known.relay);
@@ -146,7 +138,7 @@ async function adoptFactories(
     return true;
   });
   // Another process has changed them meanwhile.
-  return written ? contracts : adoptFactories(database, client, settings, chainId);
+  return written ? contracts : adoptFactories(settings, place, chainId);
 }
 
 /**
@@ -214,7 +206,18 @@ async function readDeployment(folder: string, chainId: bigint): Promise<Contract
   return parsed.data;
 }
 
-async function requireCode(client: ChainClient, contracts: ContractAddresses, chainId: bigint): Promise<void> {
+/**
+ * Checks that the contracts are on the chain and have the code that Moneta deploys. Wallets delegate to the delegate, and the relay
+ * moves their tokens: an address that somebody has put into the database or into the deployment file must not be used. A second
+ * node, where there is one, is asked before the start is refused.
+ * @throws StartupError
+ */
+async function requireContracts(
+  client: ChainClient,
+  chainId: bigint,
+  contracts: ContractAddresses,
+  allowed: Settings["allowedContractCode"],
+): Promise<void> {
   const missing = await contractsWithoutCode(client, contracts);
   if (missing.length > 0) {
     throw new StartupError(
@@ -222,18 +225,6 @@ async function requireCode(client: ChainClient, contracts: ContractAddresses, ch
         `Check that ${client.nodes.where} is a node of the right chain, and that it is in sync.`,
     );
   }
-}
-
-/**
- * Wallets delegate to the delegate, and the relay moves their tokens: an address that somebody has put into the database or into the
- * deployment file must not be used. A second node, where there is one, is asked before the start is refused.
- * @throws StartupError
- */
-async function requireOwnCode(
-  client: ChainClient,
-  contracts: ContractAddresses,
-  { allowedContractCode: allowed }: Pick<IdentitySettings, "allowedContractCode">,
-): Promise<void> {
   const found = await strangeContracts(client, contracts, allowed);
   if (found.length === 0) return;
   const strange = (await client.nodes.second(() => strangeContracts(client, contracts, allowed))) ?? found;
@@ -250,4 +241,47 @@ function inWords({ name, address, hash, relay }: StrangeContract): string {
   return relay === null
     ? `the ${name} ${address} has other code (its hash is ${hash})`
     : `the ${name} ${address} belongs to the relay ${relay}`;
+}
+
+/** Funds the lanes of a local chain, and configures the contracts there. */
+export async function configureLocalChain(
+  settings: Settings,
+  { contracts }: Chain,
+  { keyring }: Keys,
+  nodeUrl: string,
+): Promise<void> {
+  const lanes = keyring === null ? [] : settings.lanes.map((lane) => keyring.lane(lane).address);
+  const hostedBase = hostedBaseOf(settings);
+  await withLocalOwner(nodeUrl, (owner) => configureLocally(owner, contracts, { lanes, hostedBase }));
+}
+
+/** Warns when the contracts have a wrong base URI: nobody serves that metadata, and only marketplaces would notice. */
+export async function warnOfWrongBase(
+  client: ChainClient,
+  contracts: ContractAddresses,
+  { hostedBase, logger }: { hostedBase: string; logger: Pick<Logger, "warn"> },
+): Promise<void> {
+  const { hostedBase: base } = await readDeploymentLinks(client, contracts);
+  const wrong = base === null ? null : wrongBase(base, hostedBase);
+  if (wrong !== null) logger.warn(wrong);
+}
+
+/*
+ * Defaults that differ on a local chain, which mines each transaction at once and never drops a block by itself.
+ */
+
+/** Depth at which a block counts as final, unless CONFIRMATIONS is set. */
+const CONFIRMATIONS_LOCAL = 1;
+const CONFIRMATIONS = 12;
+/** Seconds between two polls for new blocks, unless BLOCK_POLL_SECONDS is set. */
+const BLOCK_POLL_LOCAL = 0.1;
+const BLOCK_POLL = 1;
+
+export function confirmationsOf(settings: Pick<Settings, "confirmations">, local: boolean): number {
+  return settings.confirmations ?? (local ? CONFIRMATIONS_LOCAL : CONFIRMATIONS);
+}
+
+/** @returns milliseconds. */
+export function blockPollOf(settings: Pick<Settings, "blockPollSeconds">, local: boolean): number {
+  return 1000 * (settings.blockPollSeconds ?? (local ? BLOCK_POLL_LOCAL : BLOCK_POLL));
 }

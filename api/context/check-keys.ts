@@ -16,13 +16,6 @@ import type { Chain } from "./chain-identity.ts";
 import { type Keys, loadKeys, needed } from "./keys.ts";
 import { StartupError } from "./startup-error.ts";
 
-/** What this process's roles sign and encrypt with. It belongs to the database and to the chain. */
-export interface CheckedKeys {
-  keys: Keys;
-  /** What the relayer signs with; null without that role. */
-  signing: { keyring: Keyring; lanes: number[] } | null;
-}
-
 interface Place {
   database: Database;
   client: ChainClient;
@@ -30,23 +23,23 @@ interface Place {
 }
 
 /**
- * Loads the keys, and checks that they belong to the database and that it knows all that the lanes have sent.
- * @param seedPhrase what another thread of this process has decrypted; null: nothing.
+ * Loads the keys of this process's roles, and checks that they belong to the database and that it knows all that the lanes have sent.
+ * @returns them, and the lanes that the process drives.
  * @throws StartupError, SeedFileError
  */
 export async function loadCheckedKeys(
   settings: Settings,
   { local }: Chain,
-  { database, client, logger }: Place,
-  seedPhrase: string | null,
-): Promise<CheckedKeys> {
-  const keys = await loadKeys(settings, local, seedPhrase);
+  place: Place,
+): Promise<{ keys: Keys; lanes: number[] }> {
+  const { database, logger } = place;
+  const keys = await loadKeys(settings, local, null);
   await checkSeed(database, keys);
   if (keys.passphraseWeakness !== null && !local) logger.warn(weakPassphrase(keys.passphraseWeakness));
-  if (!settings.roles.includes("relayer")) return { keys, signing: null };
-  const signing = { keyring: needed(keys.keyring), lanes: await lanesToDrive(database, settings.lanes) };
-  await checkLanes({ database, client, logger }, signing, local);
-  return { keys, signing };
+  if (!settings.roles.includes("relayer")) return { keys, lanes: [] };
+  const lanes = await lanesToDrive(database, settings.lanes);
+  await checkLanes(place, { keyring: needed(keys.keyring), lanes }, local);
+  return { keys, lanes };
 }
 
 /** The lanes of the settings, and those of earlier settings: they must finish what they began. */

@@ -34,26 +34,31 @@ export interface Content {
 
 /**
  * Opens the block store, the outbound connections and the IPFS node.
+ * @param roles of this thread.
  * @param opened takes over what must be closed, also when this fails half way.
  * @throws StartupError
  */
 export async function openContent(
   settings: Settings,
+  roles: readonly Role[],
   deps: { database: Database; addressPolicy: AddressPolicy; logger: Logger; now: () => number },
   opened: AsyncDisposableStack,
 ): Promise<Content> {
   const { logger } = deps;
-  const { agent, gateway } = await openOutbound(settings, deps, opened);
+  const calls = roles.some((role) => CALLERS.includes(role));
+  const { agent, gateway } = calls
+    ? await openOutbound(settings, deps.addressPolicy, opened)
+    : { agent: null, gateway: null };
   const { dataDir, limits } = settings;
   const place = { dataDir, database: deps.database, keepFree: limits.freeDiskBytes };
   const blocks = openBlocks(settings.mediaStore, place);
-  if (settings.roles.some((role) => USERS.includes(role))) {
+  if (roles.some((role) => USERS.includes(role))) {
     await requireMediaStore(deps.database, blocks);
     // The process that strangers connect to only reads content.
-    if (settings.roles.some((role) => role !== "ipfs" && USERS.includes(role))) await cleanUpBlocks(blocks, deps);
+    if (roles.some((role) => role !== "ipfs" && USERS.includes(role))) await cleanUpBlocks(blocks, deps);
   }
   const ipfsNode =
-    settings.roles.includes("ipfs") && settings.ipfsNode !== null
+    roles.includes("ipfs") && settings.ipfsNode !== null
       ? await openIpfsNode({ ipfsNode: settings.ipfsNode, dataDir: settings.dataDir }, { blocks, logger })
       : null;
   if (ipfsNode !== null) opened.defer(() => ipfsNode.stop());
@@ -73,15 +78,13 @@ async function cleanUpBlocks(
 
 /** Opens the connections to URLs that users name. Their code is loaded only where it is used. */
 async function openOutbound(
-  settings: Settings,
-  { addressPolicy }: { addressPolicy: AddressPolicy },
+  { ipfsGateway: url }: Settings,
+  addressPolicy: AddressPolicy,
   opened: AsyncDisposableStack,
-): Promise<Pick<Content, "agent" | "gateway">> {
-  if (!settings.roles.some((role) => CALLERS.includes(role))) return { agent: null, gateway: null };
+): Promise<{ agent: OutboundAgent; gateway: Gateway | null }> {
   const { createOutboundAgent } = await import("../outbound/agent.ts");
   const agent = createOutboundAgent(addressPolicy);
   opened.defer(() => agent.close());
-  const url = settings.ipfsGateway;
   if (url === null) return { agent, gateway: null };
   const gateway = { url, agent: createOutboundAgent(withGateway(addressPolicy, url)) };
   opened.defer(() => gateway.agent.close());

@@ -7,7 +7,7 @@ import type { ExporterDeps } from "../metrics/exporter.ts";
 import type { Meter } from "../metrics/meter.ts";
 import { NO_METRICS } from "../shared/metrics.ts";
 import { StartupError } from "./startup-error.ts";
-import type { SharedByThreads } from "./service.ts";
+import type { Thread } from "./service.ts";
 
 /** Milliseconds that an answer gets to finish when the service stops. */
 const STOP_DEADLINE = 1_000;
@@ -20,14 +20,12 @@ const NO_METER: Meter = { metrics: NO_METRICS, read: () => Promise.resolve([]), 
  */
 export async function openMeter(
   settings: Settings,
-  { shared, logger }: { shared: SharedByThreads | null; logger: Logger },
+  thread: Thread["name"],
+  logger: Logger,
   opened: AsyncDisposableStack,
 ): Promise<Meter> {
   // The code that measures or traces is loaded only where it is used.
-  const meter =
-    settings.metricsPort === null
-      ? NO_METER
-      : (await import("../metrics/meter.ts")).createMeter(threadName(settings, shared));
+  const meter = settings.metricsPort === null ? NO_METER : (await import("../metrics/meter.ts")).createMeter(thread);
   opened.defer(() => {
     meter.stop();
   });
@@ -38,27 +36,21 @@ export async function openMeter(
   return { ...meter, metrics: traces.metrics };
 }
 
-function threadName(settings: Settings, shared: SharedByThreads | null): string {
-  if (shared === null) return "all";
-  return settings.roles.includes("api") ? "http" : "workers";
-}
-
 /**
  * Starts `/metrics` on a port of its own, in one thread of each process.
  * @param opened takes over the server, to be closed.
- * @returns the port that it listens at; null when this thread does not answer it.
+ * @returns the port that it listens at; null without METRICS_PORT.
  * @throws StartupError
  */
 export async function exportMetrics(
-  settings: Settings,
-  { shared, ...deps }: Omit<ExporterDeps, "pipeline"> & { shared: SharedByThreads | null },
+  { metricsPort: port, metricsHost: host }: Settings,
+  deps: ExporterDeps,
   opened: AsyncDisposableStack,
 ): Promise<number | null> {
-  const { metricsPort: port, metricsHost: host } = settings;
-  if (port === null || (shared !== null && shared.pipeline === undefined)) return null;
+  if (port === null) return null;
   const { createExporter } = await import("../metrics/exporter.ts");
   const { createHttpServer, listen, stopHttpServer } = await import("../v1/server.ts");
-  const server = createHttpServer(createExporter({ ...deps, pipeline: shared?.pipeline }));
+  const server = createHttpServer(createExporter(deps));
   try {
     await listen(server, { port, host });
   } catch (error) {

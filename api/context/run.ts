@@ -2,15 +2,16 @@ import { inspect } from "node:util";
 
 import pino from "pino";
 
+import { localCommandLine } from "../config/command-line.ts";
 import { removedSettings } from "../config/removed-settings.ts";
 import { crashPointIn, type Environment, parseSettings, type Settings } from "../config/settings.ts";
-import { armCrashPoint } from "../shared/crash-point.ts";
+import { armCrashPoint, type CrashPoint } from "../shared/crash-point.ts";
 import { requireWritableFolder } from "../shared/folder.ts";
 import { releaseMemorySoon } from "../shared/memory.ts";
 import { printable } from "../shared/text.ts";
-import { hasPipelineThread, type LoadingThread } from "./loading-thread.ts";
-import { startInThreads } from "./pipeline-thread.ts";
+import { type LoadingThread, loadThread } from "./loading-thread.ts";
 import type { Service } from "./service.ts";
+import { WorkersThread } from "./workers-thread.ts";
 
 /**
  * Signals within so many milliseconds count as one: Ctrl-C sends SIGINT to npm and to this process, and npm passes its own on.
@@ -19,46 +20,58 @@ const SAME_SIGNAL = 1_000;
 
 /**
  * Runs the service until SIGINT or SIGTERM.
- * @param loadWorkers gives the thread of the background workers. It may load its code already.
+ * @param early the thread of the background workers, if it loads its code already.
  */
-export async function run(env: Environment, loadWorkers: () => LoadingThread): Promise<void> {
-  const settings = await readSettings(env);
+export async function run(env: Environment, early: LoadingThread | null = null): Promise<void> {
+  const { settings, crashPoint } = await readSettings(env);
   const lines = byTurn(pino.destination(process.stdout.fd));
   process.once("exit", lines.flush);
   const logger = pino({ level: settings.logLevel }, lines);
   for (const words of removedSettings(env).warnings) logger.warn(words);
-  const service = await start(settings, { logger, lines, loadWorkers }).catch((error: unknown) => fail(error));
+  const service = await start(settings, { early, crashPoint, logger, lines }).catch((error: unknown) => fail(error));
   void service.outdated.then((error) => {
     logger.fatal({ err: error }, "a newer version has updated the tables of the database: the process stops");
     process.exit(1);
   });
   // A person reads sentences, a supervisor lines of JSON.
-  const sentences = process.stdout.isTTY ? await import("./what-runs.ts") : null;
-  const tell = (fields: object, message: string, sentence: string | undefined) => {
-    if (sentence === undefined) logger.info(fields, message);
-    else lines.write(`${sentence}\n`);
+  const tell = (fields: object, message: string, sentence: string) => {
+    if (process.stdout.isTTY) lines.write(`${sentence}\n`);
+    else logger.info(fields, message);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     onSignal(signal, () => {
-      tell({ signal }, "stopping", sentences?.STOPPING);
+      tell({ signal }, "stopping", "\nMoneta is stopping.");
       void service.stop().then(() => {
-        tell({}, "stopped", sentences?.STOPPED);
+        tell({}, "stopped", "Moneta has stopped.");
       });
     });
   }
   releaseMemorySoon();
+  const { port, metricsPort, chainId, contracts } = service;
+  const fields = { port, metricsPort, chainId: chainId.toString(), contracts, roles: settings.roles };
   // Logged last: a supervisor that waits for "serving" may stop the process at once.
-  tell(
-    {
-      port: service.port,
-      metricsPort: service.metricsPort,
-      chainId: service.chainId.toString(),
-      contracts: service.contracts,
-      roles: settings.roles,
-    },
-    "serving",
-    sentences?.whatRuns(settings, service),
-  );
+  tell(fields, "serving", whatRuns(settings, service));
+}
+
+/** What runs, and what to do next, for a person at a terminal. */
+export function whatRuns(
+  settings: Settings,
+  {
+    port,
+    metricsPort,
+    chainId,
+    local,
+  }: { port: number | null; metricsPort: number | null; chainId: bigint; local: boolean },
+): string {
+  const command = local ? localCommandLine(settings) : "npm run cli --";
+  return [
+    port === null
+      ? `Moneta runs on chain ${chainId.toString()}, with the roles ${settings.roles.join(", ")}.`
+      : `Moneta serves ${settings.publicUrl} on chain ${chainId.toString()}.`,
+    ...(port === null ? [] : [`For a link to the console: ${command} console`]),
+    ...(metricsPort === null ? [] : [`Metrics: http://localhost:${metricsPort.toString()}/metrics`]),
+    "Press Ctrl-C to stop.",
+  ].join("\n");
 }
 
 /** Calls `stop` at the first signal. Another one, later, ends the process at once. */
@@ -75,22 +88,22 @@ function onSignal(signal: NodeJS.Signals, stop: () => void): void {
   process.on(signal, receive);
 }
 
+interface Parts {
+  early: LoadingThread | null;
+  crashPoint: CrashPoint | null;
+  logger: pino.Logger;
+  lines: TextTarget;
+}
+
 /** A process with the role `api` and any other uses two threads, so that no background work delays an HTTP answer. */
-async function start(
-  settings: Settings,
-  {
-    logger,
-    lines,
-    loadWorkers,
-  }: { logger: pino.Logger; lines: pino.DestinationStream; loadWorkers: () => LoadingThread },
-): Promise<Service> {
+async function start(settings: Settings, { early, crashPoint, logger, lines }: Parts): Promise<Service> {
   const { roles } = settings;
-  if (!hasPipelineThread(roles)) {
+  if (!roles.includes("api") || roles.length === 1) {
     const { startService } = await import("./service.ts");
     return startService(settings, logger);
   }
-  return startInThreads(settings, logger, {
-    thread: loadWorkers(),
+  const workers = new WorkersThread(early ?? loadThread(roles), {
+    crashPoint,
     log: (line) => {
       lines.write(line);
     },
@@ -99,15 +112,17 @@ async function start(
       process.exit(1);
     },
   });
+  const { startService } = await import("./service.ts");
+  return startService(settings, logger, { name: "http", workers });
 }
 
-async function readSettings(env: Environment): Promise<Settings> {
+async function readSettings(env: Environment): Promise<{ settings: Settings; crashPoint: CrashPoint | null }> {
   try {
-    const point = crashPointIn(env);
-    if (point !== null) armCrashPoint(point);
+    const crashPoint = crashPointIn(env);
+    if (crashPoint !== null) armCrashPoint(crashPoint);
     const settings = parseSettings(env);
     requireWritableFolder(settings.dataDir, "DATA_DIR");
-    return settings;
+    return { settings, crashPoint };
   } catch (error) {
     return await fail(error);
   }

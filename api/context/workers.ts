@@ -1,19 +1,7 @@
-import type { Logger } from "pino";
-
-import type { ChainClient } from "../chain/client.ts";
-import type { Settings } from "../config/settings.ts";
 import type { Role } from "../config/variables.ts";
-import type { Metrics } from "../shared/metrics.ts";
-import type { Signals } from "../shared/signal.ts";
-import type { Database } from "../store/db/database.ts";
-import { LoneRuns } from "../store/db/under-way.ts";
-import type { EventStreams } from "../v1/streams/event-streams.ts";
-import type { ChainIdentity } from "./chain-identity.ts";
-import type { Content } from "./content.ts";
-import type { Keys } from "./keys.ts";
-import type { Signing } from "./roles/relayer.ts";
+import type { Context } from "./context.ts";
 
-/** The code of this process's roles; null for a role that it does not have. */
+/** The code of this thread's roles; null for a role that it does not have. */
 export type RoleCode = Awaited<ReturnType<typeof loadRoles>>;
 
 /**
@@ -28,7 +16,7 @@ export async function loadRoles(roles: readonly Role[]) {
     indexer: await load("indexer", () => import("./roles/indexer.ts")),
     webhooks: await load("webhooks", () => import("./roles/webhooks.ts")),
     media: await load("media", () => import("./roles/media.ts")),
-    ipfs: await load("ipfs", () => import("./roles/ipfs.ts")),
+    ipfs: await load("ipfs", () => import("./roles/media.ts")),
   };
 }
 
@@ -47,42 +35,27 @@ export interface NamedWorker {
 }
 
 /** How a worker is. It can be sent to another thread. */
-export type WorkerHealth = Pick<NamedWorker, "name" | "critical"> & Pick<Worker, "lastError">;
+export interface WorkerHealth {
+  name: string;
+  critical: boolean;
+  lastError: string | null;
+}
 
 export function healthOf({ name, critical, worker }: NamedWorker): WorkerHealth {
   return { name, critical, lastError: worker.lastError };
 }
 
-export interface WorkerDeps {
-  database: Database;
-  client: ChainClient;
-  identity: ChainIdentity;
-  keys: Keys;
-  content: Content;
-  signals: Signals;
-  /** null without the role `api`. */
-  streams: EventStreams | null;
-  logger: Logger;
-  metrics: Metrics;
-  now: () => number;
-  /** Whether the chain is a local one. */
-  local: boolean;
-  /** All workers of the process share it. */
-  lone: LoneRuns;
-  /** null without the role `relayer`. */
-  signing: Signing | null;
-}
-
-/** The workers of this process's roles. None runs yet. */
-export function createWorkers(settings: Settings, code: RoleCode, parts: Omit<WorkerDeps, "lone">): NamedWorker[] {
-  const deps = { ...parts, lone: new LoneRuns() };
-  const { streams, signing } = deps;
+/** The background workers of this thread's roles. None runs yet. @param opened ends what they share. */
+export async function createWorkers(
+  context: Context,
+  code: RoleCode,
+  opened: AsyncDisposableStack,
+): Promise<NamedWorker[]> {
   return [
-    ...(code.api === null || streams === null ? [] : code.api.apiWorkers(deps, streams)),
-    ...(code.relayer === null || signing === null ? [] : code.relayer.relayerWorkers(settings, deps, signing)),
-    ...(code.indexer?.indexerWorkers(settings, deps) ?? []),
-    ...(code.webhooks?.webhookWorkers(settings, deps) ?? []),
-    ...(code.media?.mediaWorkers(settings, deps) ?? []),
-    ...(code.ipfs?.ipfsWorkers(settings, deps) ?? []),
+    ...((await code.relayer?.relayerWorkers(context, opened)) ?? []),
+    ...(code.indexer?.indexerWorkers(context) ?? []),
+    ...(code.webhooks?.webhookWorkers(context) ?? []),
+    ...(code.media?.mediaWorkers(context) ?? []),
+    ...(code.ipfs?.ipfsWorkers(context) ?? []),
   ];
 }

@@ -97,3 +97,16 @@ export class WorkLoop {
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Starts workers. @param opened stops them, and waits until they have stopped. */
+export function runWorkers(
+  workers: readonly { worker: { run(abort: AbortSignal): Promise<void> } }[],
+  opened: AsyncDisposableStack,
+): void {
+  const stopping = new AbortController();
+  const running = workers.map(({ worker }) => worker.run(stopping.signal));
+  opened.defer(async () => {
+    stopping.abort();
+    await Promise.allSettled(running);
+  });
+}

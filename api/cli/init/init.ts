@@ -10,12 +10,10 @@ import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
 import { RpcProvider } from "../../chain/rpc-provider.ts";
 import { Nodes } from "../../chain/nodes.ts";
 import { createConsoleLink, LINK_MINUTES } from "../../commands/console-session.ts";
-import { becomeEnvironment } from "../../config/environment.ts";
 import { type KnownNetwork, networkOf, NETWORKS, rpcVariable } from "../../config/networks.ts";
 import { startFile } from "../../config/settings-file.ts";
 import { type Environment, parseSettings, pickSettings, type Settings } from "../../config/settings.ts";
 import { COMMAND_WAIT, firstNode } from "../../context/chain-link.ts";
-import { loadThread } from "../../context/loading-thread.ts";
 import { run } from "../../context/run.ts";
 import { type CollectionStorage, DEFAULT_STORAGE, STORAGES } from "../../domain/command.ts";
 import { deployerKeyOf } from "../../keys/keyring.ts";
@@ -123,8 +121,7 @@ async function setUp(options: Options, output: Terminal): Promise<void> {
     terminal.write(`A link to the console: ${PROGRAM} console\n`);
     return;
   }
-  becomeEnvironment(env);
-  await run(env, () => loadThread(new URL("../../pipeline-main.ts", import.meta.url)));
+  await run(env);
   const link = await withDatabase({ ...terminal, env }, (database) =>
     createConsoleLink({ database, publicUrl: settings.publicUrl }, { appId: null, scopes: null }),
   );

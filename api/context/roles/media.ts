@@ -1,19 +1,25 @@
-import type { Settings } from "../../config/settings.ts";
+import { Announcer } from "../../content/copy/announcer.ts";
 import { Pinner } from "../../content/copy/pinner.ts";
 import { MediaWorker } from "../../content/copy/worker.ts";
 import { MediaCollector } from "../../operate/media/collector.ts";
-import { leaseTimes } from "../../shared/lease.ts";
+import type { Context } from "../context.ts";
 import { needed } from "../keys.ts";
-import type { NamedWorker, WorkerDeps } from "../workers.ts";
+import type { NamedWorker } from "../workers.ts";
 
 /** The workers of the role `media`. */
-export function mediaWorkers(settings: Settings, deps: WorkerDeps): NamedWorker[] {
-  const { database, signals, logger, metrics, now, content, lone } = deps;
-  const { blocks, gateway } = content;
-  const { mediaBytes: maxBytes, mediaSeconds } = settings.limits;
-  const common = { database, blocks, logger, now, lease: leaseTimes(settings.leaseSeconds) };
-  const copying = { agent: needed(content.agent), gateway, maxBytes, deadline: mediaSeconds * 1_000 };
-  const media = new MediaWorker({ ...common, ...copying, lone, signals, metrics });
+export function mediaWorkers({ settings, content, signals, lone, metrics, ...context }: Context): NamedWorker[] {
+  const { database, logger, now, lease } = context;
+  const common = { database, blocks: content.blocks, logger, now, lease };
+  const media = new MediaWorker({
+    ...common,
+    agent: needed(content.agent),
+    gateway: content.gateway,
+    maxBytes: settings.limits.mediaBytes,
+    deadline: settings.limits.mediaSeconds * 1_000,
+    lone,
+    signals,
+    metrics,
+  });
   const workers: NamedWorker[] = [{ name: "media", worker: media, critical: true }];
   if (settings.collectMediaHours > 0) {
     const every = settings.collectMediaHours * 3_600_000;
@@ -24,4 +30,12 @@ export function mediaWorkers(settings: Settings, deps: WorkerDeps): NamedWorker[
     workers.push({ name: "pins", worker: pinner, critical: false });
   }
   return workers;
+}
+
+/** The worker of the role `ipfs`. `content.ts` opens the node. */
+export function ipfsWorkers({ content, database, signals, logger, now, lease }: Context): NamedWorker[] {
+  if (content.ipfsNode === null) return [];
+  const { announce } = content.ipfsNode;
+  const announcer = new Announcer({ database, wake: signals.hosted, logger, now, lease, announce });
+  return [{ name: "announcements", worker: announcer, critical: false }];
 }

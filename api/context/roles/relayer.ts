@@ -1,106 +1,63 @@
-import type { ChainClient } from "../../chain/client.ts";
-import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
-import type { Settings } from "../../config/settings.ts";
 import { MediaResults } from "../../content/copy/media-results.ts";
 import { GWEI } from "../../domain/wei.ts";
-import type { Keyring } from "../../keys/keyring.ts";
 import type { RelayerContext } from "../../relayer/context.ts";
-import { GasMeter } from "../../relayer/gas-meter.ts";
-import { LaneShare, type Relayers } from "../../relayer/lane-share.ts";
-import { Lane } from "../../relayer/lane.ts";
 import { Doubts } from "../../relayer/doubts.ts";
 import { ForeignSimulations } from "../../relayer/foreign-simulations.ts";
-import { leaseTimes } from "../../shared/lease.ts";
-import type { ChainIdentity } from "../chain-identity.ts";
-import type { CheckedKeys } from "../check-keys.ts";
-import { joinProcesses, type PresenceParts } from "../presence.ts";
-import type { NamedWorker, WorkerDeps } from "../workers.ts";
+import { GasMeter } from "../../relayer/gas-meter.ts";
+import { LaneShare } from "../../relayer/lane-share.ts";
+import { Lane } from "../../relayer/lane.ts";
+import { Presence } from "../../store/db/presence.ts";
+import type { Context } from "../context.ts";
+import { needed } from "../keys.ts";
+import type { NamedWorker } from "../workers.ts";
 
-/** What the role `relayer` needs. */
-export interface Signing {
-  keyring: Keyring;
-  /** The lanes that this process drives, with those that the settings no longer have. */
-  lanes: number[];
-  /** Knows what calls cost. */
-  gas: GasMeter;
-  /** The processes that share the lanes. */
-  relayers: Relayers;
-}
-
-/** Opens the meter, which measures once before the lanes start, and joins the other relayers. */
-export async function openSigning(
-  settings: Settings,
-  signing: NonNullable<CheckedKeys["signing"]>,
-  deps: PresenceParts & { identity: ChainIdentity; client: ChainClient },
-  opened: AsyncDisposableStack,
-): Promise<Signing> {
-  const client = deps.client;
-  const gas = new GasMeter({ ...deps.identity, ...deps, client, keyring: signing.keyring });
+/**
+ * The workers of the role `relayer`. Gas is measured once before the lanes start, and the other relayers know of this one.
+ * @param opened ends that.
+ */
+export async function relayerWorkers(context: Context, opened: AsyncDisposableStack): Promise<NamedWorker[]> {
+  const { settings, database, chain, signals, logger, metrics, now, lease } = context;
+  const { chainId, contracts, local } = chain;
+  const { itemGas: maxItemGas, simulationSeconds } = settings.limits;
+  const keyring = needed(context.keys.keyring);
+  const client = context.client.as("first");
+  const gas = new GasMeter({ database, client: context.client, contracts, chainId, keyring, logger });
   await gas.open();
-  return { ...signing, gas, relayers: await joinProcesses("relayer", settings, deps, opened) };
-}
-
-/** The workers of the role `relayer`. */
-export function relayerWorkers(settings: Settings, parts: WorkerDeps, signing: Signing): NamedWorker[] {
-  const deps = { ...parts, client: parts.client.as("first") };
-  const simulations = createSimulations(settings, deps);
-  const doubts = new Doubts(deps.identity.chainId === LOCAL_CHAIN_ID);
-  const share = new LaneShare(settings.lanes.length, signing.relayers, leaseTimes(settings.leaseSeconds));
-  const lanes = signing.lanes.map((index) => ({
+  const relayers = await Presence.join("relayer", context, opened);
+  const budget = simulationSeconds * 1_000;
+  const simulations = new ForeignSimulations({ client, read: database.read, contracts, maxItemGas, budget, logger });
+  const doubts = new Doubts(local);
+  const share = new LaneShare(settings.lanes.length, relayers, lease);
+  const contextOf = (index: number): RelayerContext => ({
+    database,
+    client,
+    chainId,
+    contracts,
+    keyring,
+    signals,
+    logger: logger.child({ lane: index }),
+    metrics,
+    now,
+    gas,
+    maxItemGas,
+    maxFeePerGas: BigInt(settings.maxFeeGwei) * GWEI,
+    simulations,
+    doubts,
+    share,
+    lease,
+    rebroadcastAfter: settings.rebroadcastSeconds * 1_000,
+    replaceAfter: settings.replaceSeconds * 1_000,
+  });
+  const lanes = context.lanes.map((index) => ({
     name: `lane ${index.toString()}`,
-    worker: new Lane(
-      contextOf(settings, { ...deps, signing, simulations, doubts, share }, index),
-      index,
-      !settings.lanes.includes(index),
-    ),
+    worker: new Lane(contextOf(index), index, !settings.lanes.includes(index)),
     critical: true,
   }));
   return [
     // It makes requests ready for the lanes.
-    { name: "media results", worker: new MediaResults(deps), critical: true },
+    { name: "media results", worker: new MediaResults(context), critical: true },
     { name: "simulations", worker: simulations, critical: false },
     ...lanes,
-    { name: "gas", worker: signing.gas, critical: false },
+    { name: "gas", worker: gas, critical: false },
   ];
-}
-
-function createSimulations(settings: Settings, deps: WorkerDeps): ForeignSimulations {
-  const { database, client, identity, logger } = deps;
-  const { itemGas, simulationSeconds } = settings.limits;
-  return new ForeignSimulations({
-    client,
-    read: database.read,
-    contracts: identity.contracts,
-    maxItemGas: itemGas,
-    budget: simulationSeconds * 1000,
-    logger,
-  });
-}
-
-/** What the lane with this number works with. */
-function contextOf(
-  settings: Settings,
-  deps: WorkerDeps & { signing: Signing; simulations: ForeignSimulations; doubts: Doubts; share: LaneShare },
-  index: number,
-): RelayerContext {
-  return {
-    database: deps.database,
-    client: deps.client,
-    chainId: deps.identity.chainId,
-    contracts: deps.identity.contracts,
-    keyring: deps.signing.keyring,
-    signals: deps.signals,
-    logger: deps.logger.child({ lane: index }),
-    metrics: deps.metrics,
-    now: deps.now,
-    gas: deps.signing.gas,
-    maxItemGas: settings.limits.itemGas,
-    maxFeePerGas: BigInt(settings.maxFeeGwei) * GWEI,
-    simulations: deps.simulations,
-    doubts: deps.doubts,
-    share: deps.share,
-    lease: leaseTimes(settings.leaseSeconds),
-    rebroadcastAfter: settings.rebroadcastSeconds * 1000,
-    replaceAfter: settings.replaceSeconds * 1000,
-  };
 }

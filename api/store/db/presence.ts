@@ -7,13 +7,11 @@ import { isDue } from "./due.ts";
 import { requireKnownSchema, SchemaError } from "./migrate.ts";
 import type { Db, Trx } from "./sql.ts";
 
-export interface PresenceDeps {
+interface PresenceDeps {
   database: Database;
   logger: Logger;
   now: () => number;
-  times: LeaseTimes;
-  /** Processes that have not been heard of for this long do not count, in milliseconds. Default: as long as a lease lasts. */
-  within?: number;
+  lease: LeaseTimes;
   /** Called when a newer version of Moneta has migrated the database: this process must end. */
   onNewerSchema: (error: SchemaError) => void;
 }
@@ -28,9 +26,23 @@ export class Presence {
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> | null = null;
 
-  constructor(role: SharedRole, deps: PresenceDeps) {
+  private constructor(role: SharedRole, deps: PresenceDeps) {
     this.#role = role;
     this.#deps = deps;
+  }
+
+  /** @param opened ends it. */
+  static async join(role: SharedRole, deps: PresenceDeps, opened: AsyncDisposableStack): Promise<Presence> {
+    const presence = new Presence(role, deps);
+    await presence.#beat();
+    presence.#timer = setInterval(() => {
+      // Heartbeats must not pile up while the database is slow.
+      presence.#beating ??= presence.#beat().finally(() => {
+        presence.#beating = null;
+      });
+    }, deps.lease.renewEvery);
+    opened.defer(() => presence.#leave());
+    return presence;
   }
 
   /** Processes with the role, this one included, as of the last check. */
@@ -40,23 +52,15 @@ export class Presence {
 
   /** Counts again. */
   async look(): Promise<number> {
-    const { database, now, times, within = times.lasts } = this.#deps;
-    const running = await countProcesses(database.read, this.#role, { now: now(), lasts: times.lasts, within });
-    this.#count = Math.max(1, running);
+    const { database, now, lease } = this.#deps;
+    const { lasts } = lease;
+    // When the leases of a dead relayer expire, it must not count any more: nobody would take its lanes for good.
+    const within = this.#role === "relayer" ? lasts / 2 : lasts;
+    this.#count = Math.max(1, await countProcesses(database.read, this.#role, { now: now(), lasts, within }));
     return this.#count;
   }
 
-  async start(): Promise<void> {
-    await this.#beat();
-    this.#timer = setInterval(() => {
-      // Heartbeats must not pile up while the database is slow.
-      this.#beating ??= this.#beat().finally(() => {
-        this.#beating = null;
-      });
-    }, this.#deps.times.renewEvery);
-  }
-
-  async stop(): Promise<void> {
+  async #leave(): Promise<void> {
     const { database, logger } = this.#deps;
     clearInterval(this.#timer);
     await this.#beating;
@@ -69,11 +73,11 @@ export class Presence {
   }
 
   async #beat(): Promise<void> {
-    const { database, logger, now, times, onNewerSchema } = this.#deps;
+    const { database, logger, now, lease, onNewerSchema } = this.#deps;
     try {
       await requireKnownSchema(database.read);
       await database.write((trx) =>
-        recordProcess(trx, this.#role, this.#id, { now: now(), until: now() + times.lasts }),
+        recordProcess(trx, this.#role, this.#id, { now: now(), until: now() + lease.lasts }),
       );
       await this.look();
       this.#failing = false;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { parseSettings } from "../../../api/config/settings.ts";
-import { whatRuns } from "../../../api/context/what-runs.ts";
+import { whatRuns } from "../../../api/context/run.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
 import { NodeProcess } from "../../../scripts/scene/node.ts";
 import { TestProcess } from "../../support/process.ts";
@@ -15,20 +15,24 @@ describe("npm run api: what it prints", () => {
 
   it("names the URL, and the command for a link to the console", () => {
     const local = parseSettings({ PORT: "4000", DATA_DIR: "/my data" });
-    expect(whatRuns(local, { port: 4000, metricsPort: 9464, chainId: 31_337n }).split("\n")).to.deep.equal([
-      "Moneta serves http://localhost:4000 on chain 31337.",
-      "For a link to the console: PORT=4000 DATA_DIR='/my data' npm run cli -- console",
-      "Metrics: http://localhost:9464/metrics",
-      "Press Ctrl-C to stop.",
-    ]);
+    expect(whatRuns(local, { port: 4000, metricsPort: 9464, chainId: 31_337n, local: true }).split("\n")).to.deep.equal(
+      [
+        "Moneta serves http://localhost:4000 on chain 31337.",
+        "For a link to the console: PORT=4000 DATA_DIR='/my data' npm run cli -- console",
+        "Metrics: http://localhost:9464/metrics",
+        "Press Ctrl-C to stop.",
+      ],
+    );
     const settings = parseSettings({ PUBLIC_URL: "https://nft.example.com", RPC_URL: "https://secret.example.com" });
-    expect(whatRuns(settings, { port: 3000, metricsPort: null, chainId: 11_155_111n }).split("\n")).to.deep.equal([
+    expect(
+      whatRuns(settings, { port: 3000, metricsPort: null, chainId: 11_155_111n, local: false }).split("\n"),
+    ).to.deep.equal([
       "Moneta serves https://nft.example.com on chain 11155111.",
       "For a link to the console: npm run cli -- console",
       "Press Ctrl-C to stop.",
     ]);
     const relayer = parseSettings({ ROLES: "relayer,indexer" });
-    expect(whatRuns(relayer, { port: null, metricsPort: null, chainId: 1n })).to.equal(
+    expect(whatRuns(relayer, { port: null, metricsPort: null, chainId: 1n, local: false })).to.equal(
       "Moneta runs on chain 1, with the roles relayer, indexer.\nPress Ctrl-C to stop.",
     );
   });

@@ -39,8 +39,6 @@ const BANNED: Record<string, Banned> = {
   prepare: {
     instead: "what is done: read, plan, make, build",
     except: [
-      "api/context/prepare-chain.ts",
-      "api/context/service.ts",
       // The word of SQLite's library.
       "api/store/db/sqlite/sqlite.ts",
       "api/store/move/snapshot.ts",

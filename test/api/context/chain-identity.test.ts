@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { ChainClient } from "../../../api/chain/client.ts";
-import { warnOfWrongBase } from "../../../api/context/prepare-chain.ts";
+import { blockPollOf, warnOfWrongBase } from "../../../api/context/chain-identity.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("a service that starts", () => {
@@ -24,5 +24,13 @@ describe("a service that starts", () => {
     expect(others).to.deep.equal([]);
     expect(base).to.match(/\/metadata\/$/);
     expect(await warningsAt(base)).to.deep.equal([]);
+  });
+});
+
+describe("blockPollOf", () => {
+  it("is a second, less on a local chain, and what the setting says on both", () => {
+    expect(blockPollOf({ blockPollSeconds: null }, false)).to.equal(1_000);
+    expect(blockPollOf({ blockPollSeconds: null }, true)).to.equal(100);
+    expect(blockPollOf({ blockPollSeconds: 12 }, true)).to.equal(12_000);
   });
 });
