@@ -159,7 +159,7 @@ export abstract class ServiceFixture {
 
   /** Why a worker cannot work, such as `lane 0`; null when it can. */
   async lastErrorOf(worker: string): Promise<string | null> {
-    return (await this.service.health()).find(({ name }) => name === worker)?.lastError ?? null;
+    return (await this.service.report()).health.find(({ name }) => name === worker)?.lastError ?? null;
   }
 
   /** Gives an account exactly so many wei. */

@@ -76,7 +76,7 @@ async function stopShared(): Promise<void> {
 /** What is wrong with the service, for the block that leaves it; null when the next block can use it. */
 async function damageOf({ node, service }: ServiceFixture): Promise<string | null> {
   if ((await node.provider.send("hardhat_getAutomine", [])) !== true) return "the node does not mine by itself";
-  const errors = async () => (await service.health()).filter(({ lastError }) => lastError !== null);
+  const errors = async () => (await service.report()).health.filter(({ lastError }) => lastError !== null);
   const recovered = eventually(async () => ((await errors()).length === 0 ? null : undefined), RECOVERY);
   return recovered.catch(async () => {
     const failing = (await errors()).map(({ name, lastError }) => `${name} (${lastError ?? ""})`);
