@@ -25,10 +25,9 @@ describe("the check of lanes at the start", () => {
   };
   const seedFile = () => `${folder.path}/seed.json`;
 
-  before(() => writeSeedFile(seedFile(), phrase, secrets.SEED_PASSPHRASE));
-
-  beforeEach(() => {
+  beforeEach(async () => {
     lines.length = 0;
+    await writeSeedFile(seedFile(), phrase, secrets.SEED_PASSPHRASE);
   });
 
   /** Starts while the chain has so many transactions of the lane. */
