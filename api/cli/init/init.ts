@@ -16,7 +16,7 @@ import { type Environment, parseSettings, pickSettings, type Settings } from "..
 import { COMMAND_WAIT, firstNode } from "../../context/chain-link.ts";
 import { run } from "../../context/run.ts";
 import { type CollectionStorage, DEFAULT_STORAGE, STORAGES } from "../../domain/command.ts";
-import { deployerKeyOf } from "../../keys/keyring.ts";
+import { createKeyring, deployerKeyOf } from "../../keys/keyring.ts";
 import { deployContracts } from "../../operate/deploy/deploy-contracts.ts";
 import { fundLanes } from "../../operate/deploy/fund.ts";
 import { type Plan, readPlan } from "../../operate/deploy/plan.ts";
@@ -344,11 +344,14 @@ async function keepSettings(
 async function deployAll(options: Options, chain: ChosenChain, phrase: string, env: Environment, terminal: Terminal) {
   const place = options.deployerKeyFile === undefined ? {} : { keyFile: options.deployerKeyFile };
   const key = givenDeployerKey(env, place) ?? deployerKeyOf(phrase);
+  const keyring = createKeyring(phrase);
+  const operators = pickSettings(env, "lanes").lanes.map((lane) => keyring.lane(lane).address);
   const provider = new RpcProvider(chain.client, chain.chainId);
   try {
     const deployer = new Wallet(key, provider);
     await explainingChain(async () => {
-      const plan = await readPlan(env, { ...options, dryRun: false }, provider, deployer.address);
+      const wanted = { ...options, operators: operators.join(","), dryRun: false };
+      const plan = await readPlan(env, wanted, provider, deployer.address);
       await deployPlan(plan, deployer, provider, options.wait, terminal);
     });
   } finally {
