@@ -106,17 +106,15 @@ export async function acceptGroup(
   const apps = await holdApps(trx, appIds);
   const credentials = calls.flatMap(({ caller }) => caller.credential ?? []);
   const valid = await validCredentials(trx, credentials, now);
-  const quotas = await AppQuotas.lock(trx, apps, [
-    ...Array.from(needs, ([{ appId }, needed]) => ({ appId, needs: needed })),
-    ...created.map(({ appId }) => ({ appId, needs: { wallets: 1 } })),
-  ]);
+  const ofWallets = created.map(({ appId }) => ({ appId, needs: { wallets: 1 } }));
+  const ofItems = Array.from(needs, ([{ appId }, needed]) => ({ appId, needs: needed }));
+  const quotas = await AppQuotas.lock(trx, apps, [...ofWallets, ...ofItems]);
   const refused = await change(trx, calls);
-  const commands = items.map(({ command }) => command);
   const left: Left = {
     quotas,
     wallets: await NewWallets.read(trx, [...created, ...items.flatMap(({ newWallet }) => newWallet ?? [])]),
     backlog: await Backlog.read(trx, appIds, rules),
-    reservations: await ReservationSet.read(trx, commands),
+    reservations: await readReservations(trx, items),
     budgets: await GasBudgets.read(trx, appIds, rules.appGasPerDay, now),
   };
   // After the locks: the first call with the same key may have held them, and may have used up what this call wants.
@@ -142,25 +140,35 @@ export async function acceptGroup(
       wallet === undefined
         ? answerOf(outcomes, isBatch)
         : (left.wallets.create(wallet, quotas) ?? walletAnswer(wallet));
-    const isAccepted = wallet !== undefined || !outcomes.every(isError);
-    if (key !== null && !isError(answer) && isAccepted) {
+    if (key !== null && !isError(answer) && (wallet !== undefined || !outcomes.every(isError))) {
       const stored = { appId, ...key, response: answer.json };
       answers.set(answerKey(appId, key.key), stored);
       newAnswers.push(stored);
     }
     return answer;
   });
+  await storeAccepted(trx, left, requests, now);
+  await insertAnswers(trx, newAnswers, now);
+  crashPoint("request:written");
+  return decided;
+}
+
+function readReservations(trx: Trx, items: readonly Item[]): Promise<ReservationSet> {
+  return ReservationSet.read(
+    trx,
+    items.map(({ command }) => command),
+  );
+}
+
+async function storeAccepted(trx: Trx, left: Left, requests: readonly NewRequest[], now: number): Promise<void> {
   await left.wallets.store(trx, now);
   await insertRequests(trx, requests);
   await left.reservations.store(trx);
   await left.budgets.store(trx);
-  await insertAnswers(trx, newAnswers, now);
   await insertMediaJobs(
     trx,
     requests.filter(({ waitsForMedia }) => waitsForMedia === true),
   );
-  crashPoint("request:written");
-  return decided;
 }
 
 /** What is left for the items of a group. */
