@@ -130,7 +130,9 @@ describe("Nodes", () => {
       const host = new URL(fake(1).url).host;
       expect(error.message).to.match(/^node [12] \(127\.0\.0\.1:\d+\): the node cannot be reached: check RPC_URLS/);
       expect(nodes.state().states[0]).to.include({ number: 1, host, word: "down" });
-      expect(JSON.stringify([error.message, error.stack, nodes.state().states, logged, nodes.where])).to.not.contain(SECRET);
+      expect(JSON.stringify([error.message, error.stack, nodes.state().states, logged, nodes.where])).to.not.contain(
+        SECRET,
+      );
     });
   });
 
