@@ -14,7 +14,7 @@ export interface CommandContext {
   database: Database;
   lookUps: LookUps;
   /** The wallets of the owners, in their order. They are not stored yet. */
-  deriveWallets(owners: readonly WalletOwner[]): Promise<NewWallet[]>;
+  deriveWallets: (owners: readonly WalletOwner[]) => Promise<NewWallet[]>;
   accepting: { add(call: Call): Promise<Answer> };
   sealer: Sealer;
   foreign: ForeignContracts;
