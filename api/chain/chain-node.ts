@@ -200,8 +200,8 @@ export class ChainNode extends Rpc {
     await late;
   }
 
-  override batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
-    if (this.#doesAnother === null) return super.batch(calls, bounds);
+  override bundle(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
+    if (this.#doesAnother === null) return super.bundle(calls, bounds);
     return this.#read(calls, bounds, calls.some(readsNewest));
   }
 
@@ -229,7 +229,7 @@ export class ChainNode extends Rpc {
   async #checked(calls: RpcCall[], bounds: RpcBounds, newest: boolean): Promise<RpcResult[]> {
     const least = Math.max(newest ? await this.#floor() : -1, ...calls.map(lastOfLogs));
     const asked = least >= 0 && !calls.some(namesHead) ? [HEAD, ...calls] : calls;
-    const results = await super.batch(asked, bounds);
+    const results = await super.bundle(asked, bounds);
     for (const [index, call] of asked.entries()) {
       if (!namesHead(call)) continue;
       const result = results[index];

@@ -73,13 +73,13 @@ export class ChainClient {
     return new ChainClient(this.nodes, priority);
   }
 
-  #batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
-    return this.nodes.batch(calls, { priority: this.#priority, ...bounds });
+  #bundle(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
+    return this.nodes.bundle(calls, { priority: this.#priority, ...bounds });
   }
 
   /** For calls that must all succeed. @throws RpcError, ChainUnavailable */
   async #all(calls: RpcCall[], bounds?: RpcBounds): Promise<unknown[]> {
-    return valuesOf(await this.#batch(calls, bounds));
+    return valuesOf(await this.#bundle(calls, bounds));
   }
 
   /** One call, whose answer is not validated. @throws RpcError, ChainUnavailable */
@@ -95,7 +95,7 @@ export class ChainClient {
     { problem, ...bounds }: RpcBounds & { problem?: string } = {},
   ): Promise<T[]> {
     const calls = params.map((one) => ({ method, params: one }));
-    return valuesOf(await this.#batch(calls, bounds)).map((answer) => parse(schema, answer, problem));
+    return valuesOf(await this.#bundle(calls, bounds)).map((answer) => parse(schema, answer, problem));
   }
 
   /** What the node that is read now accepts. */
@@ -168,7 +168,7 @@ export class ChainClient {
         : blocks.hashes.map((blockHash) => ({ blockHash }));
     const queries = places.map((place) => ({ ...filter, ...place }));
     const calls = queries.map((query) => ({ method: "eth_getLogs", params: [query] }));
-    const results = await this.#batch(calls, bounds).catch((error: unknown) => {
+    const results = await this.#bundle(calls, bounds).catch((error: unknown) => {
       if (error instanceof AnswerTooLarge) throw new QueryTooLarge(new RpcError(413, error.message, null), "results");
       throw error;
     });
@@ -245,14 +245,14 @@ export class ChainClient {
   async #suggestedFee(): Promise<bigint | null> {
     const { learnt } = this.nodes;
     if (!learnt.suggestsFee) return null;
-    const [result] = await this.#batch([{ method: "eth_maxPriorityFeePerGas", params: [] }]);
+    const [result] = await this.#bundle([{ method: "eth_maxPriorityFeePerGas", params: [] }]);
     if (result?.ok === true) return parse(hexQuantity, result.value, NO_FEES);
     learnt.suggestsFee = result?.error.code !== METHOD_NOT_FOUND;
     return null;
   }
 
   async #recentFee(): Promise<bigint | null> {
-    const [result] = await this.#batch([{ method: "eth_feeHistory", params: [HISTORY_BLOCKS, "latest", [50]] }]);
+    const [result] = await this.#bundle([{ method: "eth_feeHistory", params: [HISTORY_BLOCKS, "latest", [50]] }]);
     if (result?.ok !== true) return null;
     const rewards = (parse(feeHistory, result.value, NO_FEES).reward ?? []).flat().filter((reward) => reward > 0n);
     rewards.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
@@ -275,7 +275,7 @@ export class ChainClient {
   tryCalls(calls: ContractCall[], blockNumber?: number, bounds: RpcBounds = {}): Promise<CallAnswer[]> {
     const at = stateAt(blockNumber);
     const run = (some: ContractCall[]) =>
-      this.#batch(
+      this.#bundle(
         some.map((call) => ({ method: "eth_call", params: [call, at] })),
         bounds,
       );
@@ -294,7 +294,7 @@ export class ChainClient {
   ): Promise<RpcResult[]> {
     const at = stateAt(block);
     const limited = calls.map((call) => ({ method: "eth_call", params: [{ gas: toQuantity(gas), ...call }, at] }));
-    return this.#batch(limited, bounds);
+    return this.#bundle(limited, bounds);
   }
 
   /**
@@ -302,7 +302,7 @@ export class ChainClient {
    * @returns what the code returns; null when it reverts, or when the node does not support such calls.
    */
   async callWithCode(to: string, code: string, gas: number): Promise<string | null> {
-    const results = await this.#batch(
+    const results = await this.#bundle(
       ["pending", "latest"].map((tag) => ({
         method: "eth_call",
         params: [{ to, gas: toQuantity(gas) }, tag, { [to]: { code } }],
@@ -317,7 +317,7 @@ export class ChainClient {
     // Creates a contract whose code only uses memory: its price grows with the square of the size.
     const size = Math.floor(memoryWords(gas - CREATION_GAS)) * 32;
     const data = `0x600163${size.toString(16).padStart(8, "0")}5200`;
-    const [result] = await this.#batch([{ method: "eth_estimateGas", params: [{ data, gas: toQuantity(gas) }] }]);
+    const [result] = await this.#bundle([{ method: "eth_estimateGas", params: [{ data, gas: toQuantity(gas) }] }]);
     return result?.ok === true;
   }
 
@@ -334,7 +334,7 @@ export class ChainClient {
   ): Promise<CallResult[]> {
     const [at, gas] = [toQuantity(blockNumber), toQuantity(maxGas)];
     const requests: RpcCall[] = calls.map((call) => ({ method: "eth_estimateGas", params: [{ ...call, gas }, at] }));
-    const results = await this.#batch(requests, { answerBytes: MAX_SIMULATION_ANSWER, abort });
+    const results = await this.#bundle(requests, { answerBytes: MAX_SIMULATION_ANSWER, abort });
     return results.map((result) => (result.ok ? { gas: parse(hexQuantity, result.value) } : revertOf(result.error)));
   }
 
@@ -348,7 +348,7 @@ export class ChainClient {
     const requests = tags.flatMap((tag) =>
       calls.map((call) => ({ method: "eth_estimateGas", params: [{ ...call, gas }, tag] })),
     );
-    const results = await this.#batch(requests);
+    const results = await this.#bundle(requests);
     return calls.map((_call, index) => {
       const found = tags.map((_tag, at) => results[at * calls.length + index]).find((result) => result?.ok === true);
       return found?.ok === true ? parse(hexQuantity, found.value) : null;

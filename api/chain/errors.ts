@@ -186,9 +186,9 @@ export class RpcError extends Error {
 export class QueryTooLarge extends RpcError {
   override readonly name = "QueryTooLarge";
   /** What to make smaller. */
-  readonly limit: Exclude<ProviderLimit, "rate" | "batch">;
+  readonly limit: Exclude<ProviderLimit, "rate" | "bundle">;
 
-  constructor(error: RpcError, limit: Exclude<ProviderLimit, "rate" | "batch">) {
+  constructor(error: RpcError, limit: Exclude<ProviderLimit, "rate" | "bundle">) {
     super(error.code, error.message, null);
     this.limit = limit;
   }

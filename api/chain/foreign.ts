@@ -44,7 +44,7 @@ const ERC1155 = "0xd9b67a26";
 const NOTHING = "0xffffffff";
 /** Largest answer to a search for the tokens that a wallet has received, in bytes. */
 const SEARCH_BYTES = 4 * 1_048_576;
-/** Most tokens that one search finds: the newest. */
+/** One search finds at most this many tokens: the newest. */
 const SEARCH_TOKENS = 1_000;
 /** Longest search, in milliseconds, where the provider accepts only small ranges of blocks. */
 const SEARCH_TIME = 5_000;
@@ -306,7 +306,7 @@ export async function readPart(
 ): Promise<BoundedAnswer[]> {
   const found: BoundedAnswer[][] = [];
   try {
-    const limits = { batch: CALLS_AT_ONCE + 1, answerBytes: ANSWER_BYTES, abort: bounds.abort };
+    const limits = { bundleSize: CALLS_AT_ONCE + 1, answerBytes: ANSWER_BYTES, abort: bounds.abort };
     // The control call shows whether an unclear error is the node's or the contract's.
     return await client.nodes.session(async () => {
       const results = await client.callsWithin([CONTROL_CALL, ...calls], bounds.block, bounds.gas, limits);

@@ -27,7 +27,7 @@ export function createLogLimits({ blocks, addresses, topicsAbove } = USUAL_SIZES
 /** A log query that the provider refused: `QueryTooLarge` if a smaller one may pass. */
 export function refusedQuery(error: RpcError): RpcError {
   const limit = limitOf(error, "eth_getLogs");
-  return limit === null || limit === "rate" || limit === "batch" ? error : new QueryTooLarge(error, limit);
+  return limit === null || limit === "rate" || limit === "bundle" ? error : new QueryTooLarge(error, limit);
 }
 
 /**
@@ -38,7 +38,7 @@ export type ProviderLimit =
   /** Calls in a time. */
   | "rate"
   /** Calls in one HTTP request. */
-  | "batch"
+  | "bundle"
   /** Addresses in one log query, or the size of the request. */
   | "addresses"
   /** Blocks in one log query. */
@@ -52,8 +52,9 @@ const PAYLOAD_TOO_LARGE = 413;
 
 /** Words of any call. The first line that matches decides. */
 const WORDS: [ProviderLimit, RegExp][] = [
-  // Geth, Besu ("requests in batch exceeds"), Erigon, dRPC ("batch of more than 3 requests"), Base ("calls in 1 batch")
-  ["batch", /batch (is )?too large|in batch|in 1 batch|batch of more than|batch (size|limit)|batch .*exceed/i],
+  // They call a bundle a batch: Geth, Besu ("requests in batch exceeds"), Erigon, dRPC ("batch of more than 3 requests"), Base
+  // ("calls in 1 batch")
+  ["bundle", /batch (is )?too large|in batch|in 1 batch|batch of more than|batch (size|limit)|batch .*exceed/i],
   // Infura ("request rate exceeded", "daily request count exceeded"), Alchemy ("compute units per second capacity"),
   // QuickNode ("50/second request limit reached", "credits limited to"), Chainstack ("RPS limit"), Ankr, Nethermind
   // ("too many concurrent requests"), Cloudflare

@@ -165,11 +165,11 @@ export class Nodes {
   }
 
   /** Results in the order of the calls. An error of one call does not affect the others. @throws ChainUnavailable */
-  batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
+  bundle(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
     const node = this.count === 1 ? this.#read : this.#pinned.getStore();
-    if (node !== undefined) return node.batch(calls, bounds);
+    if (node !== undefined) return node.bundle(calls, bounds);
     const wait = Math.min(bounds.wait ?? Infinity, MOVE_ON_AFTER);
-    return this.session(() => this.#read.batch(calls, { ...bounds, wait }));
+    return this.session(() => this.#read.bundle(calls, { ...bounds, wait }));
   }
 
   /**

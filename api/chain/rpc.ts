@@ -37,8 +37,8 @@ export interface RpcBounds {
   urgent?: boolean;
   /** Longest wait for the calls of others, in milliseconds, if shorter than that of the connection. */
   wait?: number;
-  /** Most calls in one HTTP request. */
-  batch?: number;
+  /** At most this many calls are in one HTTP request. */
+  bundleSize?: number;
   /** Largest answer to one HTTP request, in bytes. */
   answerBytes?: number | undefined;
   /** Ends the calls early. */
@@ -66,12 +66,12 @@ const answer = z.object({
   // Some nodes write `"error": null` beside a result.
   error: rpcError.nullish(),
 });
-/** How nodes refuse a batch as a whole. */
+/** How nodes refuse a bundle as a whole. */
 const refusal = z.object({ error: rpcError });
 
 /** The provider accepts fewer calls in one HTTP request. */
-class BatchTooLarge extends Error {
-  override readonly name = "BatchTooLarge";
+class BundleTooLarge extends Error {
+  override readonly name = "BundleTooLarge";
 }
 
 /** One HTTP request. */
@@ -100,14 +100,14 @@ const identity = z.tuple([hexQuantity, z.object({ hash }).nullable()]);
 
 /**
  * JSON-RPC over HTTP, of one node. Answers are matched by id. If one is missing or malformed, the node counts as unavailable.
- * Batches become smaller when a provider refuses them. While it limits the rate of calls, they are sent as the node's budget allows.
+ * Bundles become smaller when a provider refuses them. While it limits the rate of calls, they are sent as the node's budget allows.
  */
 export class Rpc {
   readonly url: string;
   readonly budget: NodeBudget;
   guard: ChainGuard | null = null;
   readonly #options: RpcOptions;
-  readonly #batchSize = new AdaptiveSize(MAX_CALLS);
+  readonly #bundleSize = new AdaptiveSize(MAX_CALLS);
   #id = 0;
 
   constructor(url: string, options: RpcOptions = {}) {
@@ -133,12 +133,12 @@ export class Rpc {
 
   /** The chain that the node serves. Null: it does not return block 0. @throws RpcError, ChainUnavailable */
   async chain(): Promise<ExpectedChain | null> {
-    return chainOf(valuesOf(await this.batch(IDENTITY)));
+    return chainOf(valuesOf(await this.bundle(IDENTITY)));
   }
 
   /** @throws RpcError, ChainUnavailable */
   async call(method: string, params: unknown[], bounds: RpcBounds = {}): Promise<unknown> {
-    return valuesOf(await this.batch([{ method, params }], bounds))[0];
+    return valuesOf(await this.bundle([{ method, params }], bounds))[0];
   }
 
   /** Sends signed bytes. @throws RpcError, ChainUnavailable: neither proves that no node took them. */
@@ -147,7 +147,7 @@ export class Rpc {
   }
 
   /** Results in the order of the calls. An error of one call does not affect the others. @throws ChainUnavailable */
-  batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
+  bundle(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
     return this.#run(calls, bounds, this.guard);
   }
 
@@ -158,7 +158,7 @@ export class Rpc {
     const wait = Math.min(maxWait, bounds.wait ?? Infinity);
     let started = performance.now();
     while (results.length < calls.length) {
-      const size = Math.min(this.#batchSize.value, bounds.batch ?? MAX_CALLS, calls.length - results.length);
+      const size = Math.min(this.#bundleSize.value, bounds.bundleSize ?? MAX_CALLS, calls.length - results.length);
       const part = calls.slice(results.length, results.length + this.budget.largest(size));
       const waited = performance.now() - started;
       const waits = { wait: Math.max(0, wait - waited), rest: Math.max(0, maxRest - waited) };
@@ -174,7 +174,7 @@ export class Rpc {
     return results;
   }
 
-  /** Null when the provider refused the calls: wait until the budget allows more, then try a smaller batch. */
+  /** Null when the provider refused the calls: wait until the budget allows more, then try a smaller bundle. */
   async #tryPost(calls: RpcCall[], bounds: RpcBounds): Promise<RpcResult[] | null> {
     const startedAt = performance.now();
     const measure = (outcome: RpcOutcome) => {
@@ -185,18 +185,18 @@ export class Rpc {
     try {
       const results = await this.post(calls, bounds);
       measure(results.every(({ ok }) => ok) ? "ok" : "error");
-      this.#batchSize.accepted(calls.length);
+      this.#bundleSize.accepted(calls.length);
       this.budget.accepted(calls.length, startedAt);
       return results;
     } catch (error) {
       measure(outcomeOf(error));
-      if (error instanceof BatchTooLarge) {
-        if (this.#batchSize.refused(calls.length)) return null;
+      if (error instanceof BundleTooLarge) {
+        if (this.#bundleSize.refused(calls.length)) return null;
         throw new ChainUnavailable("the node's provider accepts no batch of calls, not even of one", { cause: error });
       }
       // Where the caller set no limit, fewer calls may have an answer that is short enough.
       if (error instanceof AnswerTooLarge && bounds.answerBytes === undefined && calls.length > 1) {
-        this.#batchSize.refused(calls.length);
+        this.#bundleSize.refused(calls.length);
         return null;
       }
       if (!(error instanceof RateLimited)) {
@@ -207,7 +207,7 @@ export class Rpc {
     }
   }
 
-  /** Sends one HTTP request. @throws ChainUnavailable, BatchTooLarge */
+  /** Sends one HTTP request. @throws ChainUnavailable, BundleTooLarge */
   protected async post(calls: RpcCall[], bounds: RpcBounds): Promise<RpcResult[]> {
     const startedAt = performance.now();
     const first = this.#id;
@@ -237,19 +237,19 @@ export class Rpc {
     const whole = refusal.safeParse(Array.isArray(http.json) ? http.json[0] : http.json);
     if (whole.success) this.#checkLimits(whole.data.error, "", sent);
     if (http.status === 413) {
-      return sent.size > 1 ? new BatchTooLarge() : new RpcError(413, "HTTP status 413", null);
+      return sent.size > 1 ? new BundleTooLarge() : new RpcError(413, "HTTP status 413", null);
     }
     if (http.status === 503 && http.retryAfter !== null) return this.budget.unavailable(http.retryAfter);
     if (http.status >= 500) return new ChainUnavailable(`the node answered with HTTP status ${http.status.toString()}`);
     return new ChainUnavailable("the node's answer is not valid JSON-RPC: check RPC_URL");
   }
 
-  /** @param method empty when the answer belongs to the whole batch. @throws RateLimited, BatchTooLarge */
+  /** @param method empty when the answer belongs to the whole bundle. @throws RateLimited, BundleTooLarge */
   #checkLimits(error: z.infer<typeof rpcError> | null | undefined, method: string, sent: SentCalls): void {
     if (error == null) return;
     const limit = limitOf(error, method);
     if (limit === "rate") throw this.budget.refused(sent.size, sent);
-    if (limit === "batch" && sent.size > 1) throw new BatchTooLarge(error.message);
+    if (limit === "bundle" && sent.size > 1) throw new BundleTooLarge(error.message);
   }
 
   /**
@@ -328,6 +328,7 @@ function faultOf(error: unknown): unknown {
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
 
+/** How the metrics name a request: by its method, or as a batch of several methods. */
 function methodOf(calls: readonly RpcCall[]): string {
   const [first] = calls;
   return first !== undefined && calls.every(({ method }) => method === first.method) ? first.method : "batch";
@@ -335,7 +336,7 @@ function methodOf(calls: readonly RpcCall[]): string {
 
 function outcomeOf(error: unknown): RpcOutcome {
   if (error instanceof RateLimited) return "rate_limited";
-  if (error instanceof BatchTooLarge || error instanceof AnswerTooLarge || error instanceof RpcError) return "refused";
+  if (error instanceof BundleTooLarge || error instanceof AnswerTooLarge || error instanceof RpcError) return "refused";
   return "unavailable";
 }
 

@@ -34,7 +34,7 @@ describe("the budget of a node", () => {
     let count = 0;
     const call = async () => {
       while (age() < LEARNING + COUNTED) {
-        await rpc.batch(calls, { priority });
+        await rpc.bundle(calls, { priority });
         if (age() >= LEARNING && age() < LEARNING + COUNTED) count += calls.length;
       }
     };

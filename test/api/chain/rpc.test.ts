@@ -32,13 +32,13 @@ describe("Rpc", () => {
           JSON.stringify([...calls].reverse().map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }))),
         );
       const calls = Array.from({ length: 250 }, (_, index) => ({ method: "echo", params: [index] }));
-      expect(valuesOf(await rpc.batch(calls))).to.deep.equal(Array.from({ length: 250 }, (_, index) => index));
+      expect(valuesOf(await rpc.bundle(calls))).to.deep.equal(Array.from({ length: 250 }, (_, index) => index));
     });
 
     it("returns the error of one call beside the results of the others", async () => {
       node.answer = ({ params }) =>
         params[0] === 1 ? { error: { code: 3, message: "reverted", data: "0xab" } } : params[0];
-      const results = await rpc.batch([0, 1, 2].map((value) => ({ method: "echo", params: [value] })));
+      const results = await rpc.bundle([0, 1, 2].map((value) => ({ method: "echo", params: [value] })));
       expect(
         results.map((result) => (result.ok ? result.value : [result.error.code, result.error.data])),
       ).to.deep.equal([0, [3, "0xab"], 2]);
@@ -47,7 +47,7 @@ describe("Rpc", () => {
     it("throws ChainUnavailable when one answer is missing", async () => {
       node.raw = (calls, response) =>
         response.end(JSON.stringify(calls.slice(1).map(({ id }) => ({ jsonrpc: "2.0", id, result: 1 }))));
-      expect(await failure(rpc.batch([1, 2].map((value) => ({ method: "echo", params: [value] }))))).to.be.instanceOf(
+      expect(await failure(rpc.bundle([1, 2].map((value) => ({ method: "echo", params: [value] }))))).to.be.instanceOf(
         ChainUnavailable,
       );
     });
@@ -211,7 +211,7 @@ describe("Rpc", () => {
           if (calls.length > 10) response.writeHead(status).end(body);
           else response.end(answerTo([calls].flat()));
         };
-        expect(valuesOf(await rpc.batch(echo(30)))).to.deep.equal(Array.from({ length: 30 }, (_, index) => index));
+        expect(valuesOf(await rpc.bundle(echo(30)))).to.deep.equal(Array.from({ length: 30 }, (_, index) => index));
         expect(sizes.slice(0, 3)).to.deep.equal([30, 15, 7]);
       });
     }
@@ -247,20 +247,20 @@ describe("Rpc", () => {
         if (calls.length > 2 || refused++ % 2 === 0) response.writeHead(429, { "retry-after": "0" }).end();
         else response.end(answerTo(calls));
       };
-      expect(valuesOf(await patient.batch(echo(5)))).to.deep.equal([0, 1, 2, 3, 4]);
+      expect(valuesOf(await patient.bundle(echo(5)))).to.deep.equal([0, 1, 2, 3, 4]);
     });
 
     it("takes a rate limit of one call in a batch as one of the batch", async () => {
       node.answer = ({ params }) =>
         params[0] === 1 ? { error: { code: -32007, message: "50/second request limit reached" } } : params[0];
-      expect(await failure(rpc.batch(echo(3)))).to.be.instanceOf(RateLimited);
+      expect(await failure(rpc.bundle(echo(3)))).to.be.instanceOf(RateLimited);
     });
 
     it("is not paused by the text of a revert", async () => {
       node.answer = () => ({
         error: { code: 3, message: "execution reverted: rate limit exceeded", data: "0x08c379a0" },
       });
-      const [result] = await rpc.batch([{ method: "eth_call", params: [] }]);
+      const [result] = await rpc.bundle([{ method: "eth_call", params: [] }]);
       expect(result).to.deep.include({ ok: false });
       node.answer = () => 5;
       expect(await rpc.call("echo", [])).to.equal(5);
