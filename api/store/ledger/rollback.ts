@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
-import { type Db, forUpdate, integerSet, lockLedger, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, forUpdate, integerSet, rowSet, type Trx } from "../db/sql.ts";
 import { undoEdits } from "./chain-edits.ts";
 import { deleteMeta, readMeta, writeMeta } from "../db/meta.ts";
 import { hiddenFrom, hideFrom } from "./hidden-history.ts";
@@ -37,10 +37,10 @@ export async function rollbackStep(db: Db, fork: number, checkpoint: number): Pr
 /**
  * Undoes everything that was stored from blocks above `fork`, which the chain has dropped: rows, totals, and outcomes that are
  * not final. Their batches are open again, so the signed bytes are sent again. Final statuses stay. Where the history of these
- * blocks is long, its rows are hidden, and the caller removes them afterwards (`removeHidden`).
+ * blocks is long, its rows are hidden, and the caller removes them afterwards (`removeHidden`). The caller's transaction has
+ * locked the ledger.
  */
 export async function rollback(trx: Trx, fork: number): Promise<void> {
-  await lockLedger(trx);
   const counters = new CounterDeltas();
   await undoEdits(trx, fork);
   await undoTransfers(trx, fork, counters);
@@ -209,7 +209,8 @@ async function undoOutcomes(trx: Trx, fork: number): Promise<StoredRequest[]> {
     // The chain chooses ERC721 ids, and may choose another one next time.
     nft_token_id: outcome?.ok === true && command.kind === "mint-erc721" ? null : tokenId,
   }));
-  // Otherwise its batch had returned it and then ran it after all. No open batch will return it again, so it is ready now.
+  // A request that no open batch carries was returned by its batch, which ran it after all. No batch returns it again, so it is
+  // ready now.
   const isUnderWay = sql`exists (select 1 from batches where batches.id = requests.batch_id and status = 'open')`;
   await sql`
     update requests set outcome = null, block_number = null,
