@@ -32,7 +32,7 @@ const LANE_FUNDS = parseEther("100");
  */
 const OWNER_CALL = { gasLimit: 5_000_000n };
 
-/** Most times that the owner sends one transaction. It is sent again when another process has used its nonce first. */
+/** The owner sends one transaction at most this often: again when another process has used its nonce first. */
 const MAX_SENDS = 50;
 
 /** A transaction that the node did not know at this many polls in a row was dropped. */

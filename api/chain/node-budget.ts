@@ -6,7 +6,7 @@ import { ChainUnavailable, RateLimited } from "./errors.ts";
 export type Priority = "first" | "later";
 /** One call in so many is of those that read the past, if one waits: what is sent is settled by what is read. */
 const LATER_TURN = 4;
-/** Most calls that wait. Further ones are refused at once. */
+/** At most this many calls wait. Further ones are refused at once. */
 const MOST_WAITING = 2_000;
 
 /** Calls a second when the provider has refused a call for the first time, if fewer were accepted lately. */
@@ -64,7 +64,7 @@ export class NodeBudget {
   #turn = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Most calls in one HTTP request, so that no other call waits for long. */
+  /** How many calls one HTTP request has at most, so that no other call waits for long. */
   largest(wanted: number): number {
     return this.#rate === null ? wanted : Math.min(wanted, Math.max(1, Math.floor(BURST * this.#rate)));
   }

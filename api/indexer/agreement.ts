@@ -20,7 +20,7 @@ interface AgreementDeps {
 
 /** While nothing waits to become final, a block is compared only when it is at least this many blocks after the last one. */
 const COMPARED_TOGETHER = 16;
-/** Most blocks that become final at once. */
+/** At most this many blocks become final at once. */
 const MOST_COMPARED = 1_000;
 /** Milliseconds for which different blocks of the nodes are not reported: a reorg does not reach all nodes at once. */
 const GRACE = 10_000;
@@ -119,17 +119,18 @@ export class Agreement {
 
   /**
    * Compares stored blocks that are deep enough to become final. The node that is read has them: the caller has looked.
+   * @param deep the newest block that is deep enough.
    * @returns the block up to which the nodes agree, the verdict about those after it, and whether more can be compared now.
    */
-  async ofStored(checkpoint: number, final: number): Promise<{ agreed: number; verdict: Verdict; more: boolean }> {
+  async ofStored(checkpoint: number, deep: number): Promise<{ agreed: number; verdict: Verdict; more: boolean }> {
     const { database, client } = this.#deps;
-    if (client.nodes.count === 1) return { agreed: final, verdict: AGREED, more: false };
+    if (client.nodes.count === 1) return { agreed: deep, verdict: AGREED, more: false };
     const agreed = await agreedBlock(database.read, checkpoint);
     const known = this.#isNew ? await this.#known(agreed) : checkpoint;
     if (known < checkpoint) return { agreed: known, verdict: { kind: "unknown" }, more: false };
     this.#isNew = false;
     this.#splitSince = null;
-    const newest = Math.min(final, checkpoint);
+    const newest = Math.min(deep, checkpoint);
     const to = Math.min(newest, agreed + MOST_COMPARED, this.#reached ?? Infinity);
     this.#reached = null;
     const block = (await this.#isDue(agreed, to)) ? await storedBlock(database.read, to) : undefined;
@@ -149,10 +150,10 @@ export class Agreement {
     return Math.min(agreed, waiting - 1);
   }
 
-  /** Compares blocks that were read and are not stored yet. */
-  async ofRead(blocks: ChainRange, final: number): Promise<Verdict> {
+  /** Compares blocks that were read and are not stored yet, up to the newest one that is deep enough. */
+  async ofRead(blocks: ChainRange, deep: number): Promise<Verdict> {
     if (this.#deps.client.nodes.count === 1) return AGREED;
-    const last = Math.min(final, blocks.to);
+    const last = Math.min(deep, blocks.to);
     const block = blocks.headers.get(last);
     if (block === undefined) throw new Error(`the header of block ${last.toString()} was not kept`);
     return this.#compare(last, block.hash, blocks);
@@ -249,7 +250,7 @@ export class Agreement {
     const largest = sides.toSorted((a, b) => b.nodes.length - a.nodes.length)[0];
     const hasAllDivided = this.#divided.every((node) => voters.includes(node));
     const of = hasAllDivided ? voters.length : Math.max(voters.length, nodes.count);
-    // What was read is a word, too, also if the node that said it is silent now: it takes two to say that it is wrong.
+    // What was read counts as a vote, also if its node is silent now: it takes two others to say that it is wrong.
     const isAlone = largest !== sides[0] && largest?.nodes.length === 1;
     if (largest === undefined || isAlone || largest.nodes.length * 2 <= of)
       return this.#noMajority(voters, sides, block);

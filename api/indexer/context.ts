@@ -28,7 +28,7 @@ export interface IndexerContext {
   lease: LeaseTimes | null;
   /** Gas limit of one call of a foreign contract. */
   foreignCallGas: number;
-  /** Most moves of a foreign contract in 500 blocks. */
+  /** A foreign contract with more moves than this in 500 blocks is quarantined. */
   maxForeignMoves: number;
   /** How many moves and other events one commit stores. Absent: it adapts to how long commits take. */
   sliceSize?: Pick<SliceSize, "value" | "took">;

@@ -31,7 +31,7 @@ interface ContractReaderDeps {
   confirmations: number;
   /** Gas limit of one call of a foreign contract. */
   foreignCallGas: number;
-  /** Most reads of one app in a minute. */
+  /** One app has at most this many reads in a minute. */
   readsPerMinute: number;
   now: () => number;
 }

@@ -191,7 +191,7 @@ export function decodeCollectionEvent(log: RawLog): CollectionEvent | null {
   }
 }
 
-/** Most bytes of a URI that a collection's outside owner wrote to the chain. */
+/** At most this many bytes are kept of a URI that a collection's outside owner wrote to the chain. */
 const MAX_CHAIN_URI_BYTES = 65_536;
 
 /**
