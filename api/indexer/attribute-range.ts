@@ -10,7 +10,7 @@ import { frozenUris } from "../domain/metadata-files.ts";
 import type { TokenMove } from "../domain/token.ts";
 import { walletApps } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
-import type { BlockRange, CreationFacts } from "../store/ledger/apply-range.ts";
+import type { CreationFacts, SliceToStore } from "../store/ledger/apply-range.ts";
 import type { ChainEdit } from "../store/ledger/chain-edits.ts";
 import { followsAt } from "../store/ledger/indexed-contracts.ts";
 import { FROZEN } from "../store/requests/freezing.ts";
@@ -18,7 +18,7 @@ import type { FinalBlocks } from "../store/requests/settle-final.ts";
 import { type NumberedRequest, requestsByNumber } from "../store/requests/requests.ts";
 import { batchesByHash, batchRequests } from "../store/sending/batches.ts";
 import { attribute, AttributionError } from "./attribute.ts";
-import { type ForeignReads, movesOfWallets, partiesAmong } from "./foreign-moves.ts";
+import { movesOfWallets, partiesAmong } from "./foreign-moves.ts";
 import { byPosition, type ChainRange } from "./read-range.ts";
 
 interface AttributeDeps {
@@ -28,11 +28,9 @@ interface AttributeDeps {
   logger: Logger;
 }
 
-/** A range whose events have their requests. */
-export interface AttributedRange extends BlockRange {
-  facts: CreationFacts;
-  /** How the reads of foreign contracts went. */
-  reads: ForeignReads;
+/** A slice whose events have their requests. `addNodeFacts` completes it. */
+export interface AttributedSlice extends Omit<SliceToStore, "foreignHoldings" | "unknownTransaction"> {
+  kinds: CreationFacts["kinds"];
   /** The request of each move that a batch made. */
   owners: ReadonlyMap<TokenMove, NumberedRequest>;
   /** The service's collections at the end of the range: those that it creates, too. */
@@ -47,7 +45,7 @@ export async function attributeRange(
   deps: AttributeDeps,
   range: ChainRange,
   final: FinalBlocks,
-): Promise<AttributedRange> {
+): Promise<AttributedSlice> {
   const { database, contracts } = deps;
   const { from, to, remember, headers } = range;
   const apps = await walletApps(database.read, partiesAmong(range));
@@ -55,27 +53,26 @@ export async function attributeRange(
   const { batches, owners } = await ourBatches(deps, range, moves);
   const collections = new Map([...range.indexed.collections, ...batches.flatMap(createdBy)]);
   return {
-    ...{ from, to, ...final },
+    ...final,
+    from,
+    to,
     parentHash: headers.get(from)?.parentHash ?? "",
     forgetBlocksBefore: remember,
     blocks: [...headers.values()]
       .filter(({ number }) => number >= remember)
       .map(({ number, hash, parentHash, timestamp }) => ({
-        ...{ number, hash, parent_hash: parentHash, timestamp: timestamp * 1000 },
+        number,
+        hash,
+        parent_hash: parentHash,
+        timestamp: timestamp * 1000,
       })),
     batches,
     owners,
     collections,
-    unknownTransaction: null,
     cancelled: await cancelledRequests(database, range.relay),
-    moves: moves.flatMap((move) => entryOf({ range, collections, apps, owners }, move)),
-    changes: [...range.changes.flatMap((event) => changeOf(event, contracts)), ...batches.flatMap(frozenBy)],
-    foreignHoldings: [],
-    reads: { answered: [], failed: [] },
-    facts: {
-      relayOwner: contracts.relay,
-      kinds: new Map(range.created.map(({ collection, factory }) => [collection, factory])),
-    },
+    entries: moves.flatMap((move) => entryOf({ range, collections, apps, owners }, move)),
+    edits: [...range.changes.flatMap((event) => changeOf(event, contracts)), ...batches.flatMap(frozenBy)],
+    kinds: new Map(range.created.map(({ collection, factory }) => [collection, factory])),
     wallets: new Set(apps.keys()),
   };
 }
@@ -87,13 +84,13 @@ async function ourBatches(
   { database, client, logger }: AttributeDeps,
   { relay, created, headers }: ChainRange,
   moves: readonly TokenMove[],
-): Promise<{ batches: BlockRange["batches"]; owners: Owners }> {
+): Promise<{ batches: SliceToStore["batches"]; owners: Owners }> {
   const byTransaction = Map.groupBy(relay, (event: RelayEvent) => event.transactionHash);
   // The chain was read first: a lane commits a transaction to the database before it sends it.
   const known = await batchesByHash(database.read, [...byTransaction.keys()]);
   const requests = await requestsOfBatches(database, client, known);
   const owners: Owners = new Map();
-  const batches: BlockRange["batches"] = [];
+  const batches: SliceToStore["batches"] = [];
   const byBatch = Map.groupBy(moves, (move) => (known.has(move.transactionHash) ? move.transactionHash : null));
   for (const [transactionHash, events] of byTransaction) {
     const batchId = known.get(transactionHash);
@@ -124,7 +121,7 @@ async function ourBatches(
 }
 
 /** The collections that a batch created, with their types. */
-function createdBy({ outcomes }: BlockRange["batches"][number]): [string, CollectionType][] {
+function createdBy({ outcomes }: SliceToStore["batches"][number]): [string, CollectionType][] {
   return outcomes.flatMap(({ request: { command }, outcome }) =>
     command.kind === "create-collection" && outcome.ok && outcome.collection !== null
       ? [[outcome.collection, command.type]]
@@ -142,7 +139,7 @@ interface Joined {
 }
 
 /** Of foreign contracts, keeps only the moves that concern wallets whose app follows the contract. */
-function entryOf({ range, collections, apps, owners }: Joined, move: TokenMove): BlockRange["moves"] {
+function entryOf({ range, collections, apps, owners }: Joined, move: TokenMove): SliceToStore["entries"] {
   const request = owners.get(move) ?? null;
   const timestamp = (range.headers.get(move.blockNumber)?.timestamp ?? 0) * 1000;
   const stored = { ...move, timestamp, requestId: request?.id ?? null };
@@ -160,7 +157,7 @@ function entryOf({ range, collections, apps, owners }: Joined, move: TokenMove):
 }
 
 /** The event for a new collection URI does not contain the URI, so it comes from the freeze request. */
-function frozenBy(batch: BlockRange["batches"][number]): ChainEdit[] {
+function frozenBy(batch: SliceToStore["batches"][number]): ChainEdit[] {
   return batch.outcomes.flatMap(({ request, outcome }) => {
     const { command } = request;
     if (command.kind !== "freeze-metadata" || command.directory === null || !outcome.ok) return [];
@@ -199,7 +196,10 @@ function changeOf(event: CollectionEvent, contracts: ContractAddresses): ChainEd
 }
 
 /** Requests whose number an operator or the owner of the relay has cancelled: no batch can run them any more. */
-async function cancelledRequests(database: Database, events: readonly RelayEvent[]): Promise<BlockRange["cancelled"]> {
+async function cancelledRequests(
+  database: Database,
+  events: readonly RelayEvent[],
+): Promise<SliceToStore["cancelled"]> {
   const places = new Map(
     events.flatMap((event) => (event.kind === "number-cancelled" ? [[event.number, event] as const] : [])),
   );

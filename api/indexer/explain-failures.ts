@@ -4,7 +4,7 @@ import { type CallFailure, failureOf, saysNothing } from "../chain/codec/decode.
 import type { Cause, FailedCall } from "../chain/failed-calls.ts";
 import type { Nodes } from "../chain/nodes.ts";
 import { refusedBy } from "../chain/refusals.ts";
-import type { BlockRange } from "../store/ledger/apply-range.ts";
+import type { SliceToStore } from "../store/ledger/apply-range.ts";
 import type { StoredRequest } from "../store/requests/requests.ts";
 import type { ChainRange } from "./read-range.ts";
 
@@ -17,7 +17,7 @@ export interface FailedItem extends FailedCall {
 /** Why calls failed, from the state before their block. Undefined: not answered in time. */
 export type FindCauses = (calls: readonly FailedItem[], parentHash: string) => Promise<(Cause | undefined)[]>;
 
-type Batches = BlockRange["batches"];
+type Batches = SliceToStore["batches"];
 
 /**
  * Says of calls that failed without a reason whether they ran out of gas or their receiver refused the token. Another node must say
@@ -52,9 +52,9 @@ export async function explainFailures(
   }
   return batches.map((batch) => ({
     ...batch,
-    outcomes: batch.outcomes.map((settled) => {
-      const failure = explained.get(settled.request);
-      return failure === undefined ? settled : { ...settled, outcome: { ok: false, ...failure } };
+    outcomes: batch.outcomes.map((decided) => {
+      const failure = explained.get(decided.request);
+      return failure === undefined ? decided : { ...decided, outcome: { ok: false, ...failure } };
     }),
   }));
 }

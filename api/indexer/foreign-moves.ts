@@ -3,13 +3,13 @@ import type { Held, HoldingQuery } from "../chain/foreign.ts";
 import { decodeMoves, partiesOf, topicAddress } from "../chain/codec/decode.ts";
 import { receiverOf, type WalletCommand } from "../domain/command.ts";
 import { holdingKey, tokenKey, type TokenMove } from "../domain/token.ts";
-import type { BlockRange } from "../store/ledger/apply-range.ts";
+import type { SliceToStore } from "../store/ledger/apply-range.ts";
 import type { IndexedContracts } from "../store/ledger/indexed-contracts.ts";
 import type { ChainRange } from "./read-range.ts";
 
 /** Balances of one contract that are read together with the newest blocks. The others are read in the background. */
 const MOST_OF_CONTRACT = 50;
-/** Most balances of all contracts together that are read with the newest blocks. */
+/** At most this many balances of all contracts together are read with the newest blocks. */
 const MOST_READS = 200;
 
 /** Reads balances at the end of a block, by its number or hash. */
@@ -47,8 +47,8 @@ export async function readTouched(
   read: ReadBalances,
   block: number | null,
   indexed: IndexedContracts,
-  moves: BlockRange["moves"],
-): Promise<{ holdings: BlockRange["foreignHoldings"]; reads: ForeignReads }> {
+  moves: SliceToStore["entries"],
+): Promise<{ holdings: SliceToStore["foreignHoldings"]; reads: ForeignReads }> {
   const touched = new Map<string, HoldingQuery>();
   for (const { move, foreign, type } of moves) {
     if (!foreign) continue;

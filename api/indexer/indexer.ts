@@ -31,7 +31,7 @@ const REMEMBER = 256;
  * counts as a reorg.
  */
 const BEHIND_GRACE = 30_000;
-/** Most blocks that are stored although the nodes have not agreed about those before. */
+/** At most this many blocks are stored while the nodes have not agreed about those before. */
 const MOST_AHEAD = 50_000;
 /** How often the same block is read again at once, while nodes say that what was read is wrong. */
 const MOST_REFUSED = 3;
@@ -116,9 +116,8 @@ export class Indexer {
 
   /** What happens to blocks, in this order. @returns whether there may be more right away. */
   async #index(): Promise<boolean> {
-    const { client, confirmations } = this.#context;
     const checkpoint = await this.#checkpoint();
-    const { head, blocks } = await client.headAnd([checkpoint, checkpoint + 1]);
+    const { head, blocks } = await this.#context.client.headAnd([checkpoint, checkpoint + 1]);
     const [at = null, next = null] = blocks;
 
     // The node has another block at the checkpoint: a reorg. What it dropped is undone.
@@ -131,31 +130,32 @@ export class Indexer {
 
     // Final are blocks that are deep enough, up to the newest one about which the nodes agree.
     this.#behindSince = null;
-    const deep = head - confirmations + 1;
+    const deep = this.#newestDeep(head);
     const { agreed, verdict, more } = await this.#agreement.ofStored(checkpoint, deep);
     if (verdict.kind !== "agreed" && verdict.kind !== "waits") return this.#undo(checkpoint, agreed, verdict);
-    const isBehind = agreed < Math.min(deep, checkpoint);
+    const isUnagreed = agreed < Math.min(deep, checkpoint);
 
     // Nothing is new, or too much waits for the nodes: what became final is settled.
-    if (head === checkpoint || (isBehind && checkpoint - agreed >= MOST_AHEAD)) {
+    if (head === checkpoint || (isUnagreed && checkpoint - agreed >= MOST_AHEAD)) {
       await this.#settleStored(checkpoint, Math.min(deep, agreed));
       await this.#afterBlocks(head, checkpoint, agreed);
       return more;
     }
 
     // The next range is read, and must follow the stored block. What undoes a block is kept until the block is final.
-    const remember = (isBehind ? agreed + 1 : deep) - 1 - REMEMBER;
+    const remember = (isUnagreed ? agreed + 1 : deep) - 1 - REMEMBER;
     const range = await this.#ahead.take({ from: checkpoint + 1, head, remember, first: next });
     if (!(await this.#follows(range, next))) return true;
 
     // The other nodes are asked about those of its blocks that are final already.
-    const said = isBehind || deep <= checkpoint ? null : await this.#agreement.ofRead(range, deep);
+    const said = isUnagreed || deep <= checkpoint ? null : await this.#agreement.ofRead(range, deep);
     if (said?.kind === "contradicted") return this.#refuse(said);
     // Far behind the head nothing is kept to undo blocks, so blocks without agreement are not stored.
     if (said?.kind !== "agreed" && range.from < range.remember)
       throw new ChainUnavailable(this.#agreement.reason ?? "the nodes have not agreed yet");
-    const confirmed = isBehind || said?.kind === "waits" ? agreed : range.head - confirmations + 1;
-    const final = { confirmed: Math.max(0, confirmed), failuresUpTo: this.#agreement.failuresUpTo };
+    // What becomes final: the deep blocks of the range, or only what was agreed before.
+    const confirmed = isUnagreed || said?.kind === "waits" ? agreed : this.#newestDeep(range.head);
+    const finalBlocks = { confirmed: Math.max(0, confirmed), failuresUpTo: this.#agreement.failuresUpTo };
     this.#ahead.begin(range, { head, remember });
 
     // Slice by slice, events get their requests. One transaction stores outcomes, holdings, history and the checkpoint, and settles
@@ -163,10 +163,10 @@ export class Indexer {
     try {
       for (let rest: ChainRange | null = range; rest !== null;) {
         const slice = await this.#writer.cut(rest);
-        const attributed = await attributeRange(this.#context, slice, final);
-        const events = await addNodeFacts(this.#context, slice, attributed);
-        if (!(await this.#writer.store(slice, events))) return true;
-        rest = restOf(slice, events.collections);
+        const attributed = await attributeRange(this.#context, slice, finalBlocks);
+        const complete = await addNodeFacts(this.#context, slice, attributed);
+        if (!(await this.#writer.store(slice, complete))) return true;
+        rest = restOf(slice, complete.collections);
       }
     } catch (error) {
       return await this.#doubt(range, error);
@@ -176,11 +176,16 @@ export class Indexer {
     return range.to < head;
   }
 
+  /** The newest block that is deep enough to become final. */
+  #newestDeep(head: number): number {
+    return head - this.#context.confirmations + 1;
+  }
+
   /** Whether the node is behind the checkpoint, with the same blocks. */
   async #isLagging(head: number, checkpoint: number): Promise<boolean> {
     const { client } = this.#context;
     // However long it takes: while another node has reached the checkpoint, this one is only behind.
-    if (await client.nodes.isAnotherAt(checkpoint)) client.nodes.skip(new NodeBehind(head, checkpoint));
+    if (await client.nodes.isAnotherAt(checkpoint)) return client.nodes.skip(new NodeBehind(head, checkpoint));
     this.#behindSince ??= performance.now();
     if (performance.now() - this.#behindSince >= BEHIND_GRACE) return false;
     const [block = null] = await client.blocks([head]);
@@ -282,18 +287,18 @@ export class Indexer {
   }
 
   /** Settles without a new block: the nodes may have agreed only now, or CONFIRMATIONS was lowered. */
-  async #settleStored(checkpoint: number, final: number): Promise<void> {
+  async #settleStored(checkpoint: number, confirmed: number): Promise<void> {
     const { database, metrics, signals, now } = this.#context;
     const { failuresUpTo } = this.#agreement;
-    const before = Number((await readMeta(database.read, "confirmed_block")) ?? final);
+    const before = Number((await readMeta(database.read, "confirmed_block")) ?? confirmed);
     // A second node may have said the same of failures that have waited for it.
     const waited = Math.min(before, failuresUpTo);
-    if (before >= final && (await firstUnsettled(database.read, waited)) === null) return;
+    if (before >= confirmed && (await firstUnsettled(database.read, waited)) === null) return;
     const settled = await database.write(async (trx) => {
       await lockLedger(trx);
       // Otherwise another process has stored or rolled back blocks meanwhile.
       if ((await checkpointOf(trx)) !== checkpoint) return [];
-      return settleFinal(trx, { confirmed: Math.max(before, final), failuresUpTo }, now());
+      return settleFinal(trx, { confirmed: Math.max(before, confirmed), failuresUpTo }, now());
     });
     metrics.requests(finalChanges(settled, now()));
     signals.deliveries.notify();
@@ -304,9 +309,8 @@ export class Indexer {
    * longer have the old state. Missing costs are recorded at any distance.
    */
   async #afterBlocks(head: number, read: number, agreed: number): Promise<void> {
-    const final = head - this.#context.confirmations + 1;
-    if (final >= 0 && read >= final)
-      await closeBatchesWithoutEffect(this.#context, this.#warned, Math.min(final, agreed));
+    const deep = this.#newestDeep(head);
+    if (deep >= 0 && read >= deep) await closeBatchesWithoutEffect(this.#context, this.#warned, Math.min(deep, agreed));
     await this.#missingCosts.record(this.#context);
   }
 

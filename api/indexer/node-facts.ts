@@ -5,59 +5,66 @@ import { readRelayOwner } from "../chain/reads.ts";
 import { isDelegated } from "../domain/command.ts";
 import { answersInTime } from "../shared/answers-in-time.ts";
 import { readMeta } from "../store/db/meta.ts";
-import type { BlockRange } from "../store/ledger/apply-range.ts";
+import type { CreationFacts, SliceToStore } from "../store/ledger/apply-range.ts";
 import { firstNonces } from "../store/sending/lanes.ts";
-import type { AttributedRange } from "./attribute-range.ts";
+import type { AttributedSlice } from "./attribute-range.ts";
 import type { IndexerContext } from "./context.ts";
 import { agreedReceipts, costIn } from "./costs.ts";
 import { explainFailures, type FailedItem } from "./explain-failures.ts";
-import { type RanCommand, readTouched, unmovedAmong } from "./foreign-moves.ts";
+import { type ForeignReads, type RanCommand, readTouched, unmovedAmong } from "./foreign-moves.ts";
 import type { ChainRange } from "./read-range.ts";
 
 /** Milliseconds for the reads of foreign contracts that belong to the newest blocks. The others are read in the background. */
 const FOREIGN_DEADLINE = 2_000;
 
+/** A slice with all that its commit needs. */
+export interface CompleteSlice extends SliceToStore, Pick<AttributedSlice, "collections"> {
+  facts: CreationFacts;
+  /** How the reads of foreign contracts went. */
+  reads: ForeignReads;
+}
+
 /**
- * Adds what only a node can say of a range: what the batches cost, why calls failed, what wallets hold of foreign contracts, the
+ * Adds what only a node, that of the session, can say of a slice: what the batches cost, why calls failed, what wallets hold of foreign contracts, the
  * owner of new collections, and whether a lane sent a transaction that the database does not know.
  */
 export async function addNodeFacts(
   context: IndexerContext,
   range: ChainRange,
-  attributed: AttributedRange,
-): Promise<AttributedRange> {
-  await readCosts(context, range, attributed.batches);
-  const decided = await failUnmoved(context, range, attributed);
-  const batches = await explainFailures(context.client, causeFinder(context), range, decided);
+  { kinds, owners, ...attributed }: AttributedSlice,
+): Promise<CompleteSlice> {
+  const costed = await withCosts(context, range, attributed.batches);
+  const judged = await failUnmoved(context, range, { batches: costed, owners });
+  const batches = await explainFailures(context.client, causeFinder(context), range, judged);
   // Below the head, later blocks may change the same balances again, and the node may no longer have the state.
   const block = range.to === range.head ? range.to : null;
-  const foreign = await readTouched(balanceReader(context), block, range.indexed, attributed.moves);
+  const foreign = await readTouched(balanceReader(context), block, range.indexed, attributed.entries);
   return {
     ...attributed,
     batches,
     foreignHoldings: foreign.holdings,
     reads: foreign.reads,
-    facts: { ...attributed.facts, relayOwner: await ownerOfNew(context, batches) },
+    facts: { relayOwner: await ownerOfNew(context, batches), kinds },
     unknownTransaction: await unknownOfLanes(context, range, attributed),
   };
 }
 
-/** Reads what the batches cost. Where the node shows no receipt, the cost is read later. */
-async function readCosts(
+/** The batches with what they cost. Where the node shows no receipt, the cost is read later. */
+async function withCosts(
   { client }: IndexerContext,
   { headers }: ChainRange,
-  batches: AttributedRange["batches"],
-): Promise<void> {
-  if (batches.length === 0) return;
+  batches: SliceToStore["batches"],
+): Promise<SliceToStore["batches"]> {
+  if (batches.length === 0) return batches;
   const receipts = await agreedReceipts(
     client,
     batches.map((batch) => batch.transactionHash),
   );
-  for (const [index, batch] of batches.entries()) {
+  return batches.map((batch, index) => {
     const hash = headers.get(batch.blockNumber)?.hash ?? "";
     const cost = costIn(receipts[index], { number: batch.blockNumber, hash });
-    if (cost !== null) batch.cost = cost;
-  }
+    return cost === null ? batch : { ...batch, cost };
+  });
 }
 
 /** Reads what wallets hold of foreign contracts at the end of a block. All reads together have one deadline. */
@@ -88,8 +95,8 @@ function causeFinder({ client, contracts }: IndexerContext) {
 async function failUnmoved(
   context: IndexerContext,
   { headers, indexed, flooding }: ChainRange,
-  { batches, owners }: AttributedRange,
-): Promise<BlockRange["batches"]> {
+  { batches, owners }: Pick<AttributedSlice, "batches" | "owners">,
+): Promise<SliceToStore["batches"]> {
   const seen = new Set([...owners.values()].map(({ id }) => id));
   const ran = batches.flatMap(({ outcomes, blockNumber }) => {
     const header = headers.get(blockNumber);
@@ -113,12 +120,12 @@ async function failUnmoved(
   const outcome = { ok: false, errorCode: "nothing_moved", errors: null } as const;
   return batches.map((batch) => ({
     ...batch,
-    outcomes: batch.outcomes.map((settled) => (unmoved.has(settled.request.id) ? { ...settled, outcome } : settled)),
+    outcomes: batch.outcomes.map((decided) => (unmoved.has(decided.request.id) ? { ...decided, outcome } : decided)),
   }));
 }
 
 /** The relay's owner also owns a new collection that names no other owner. */
-async function ownerOfNew({ client, contracts }: IndexerContext, batches: BlockRange["batches"]): Promise<string> {
+async function ownerOfNew({ client, contracts }: IndexerContext, batches: SliceToStore["batches"]): Promise<string> {
   const isNeeded = batches.some(({ outcomes }) =>
     outcomes.some(
       ({ request: { command }, outcome }) =>
@@ -140,8 +147,8 @@ async function ownerOfNew({ client, contracts }: IndexerContext, batches: BlockR
 async function unknownOfLanes(
   { database, client, contracts }: IndexerContext,
   { relay }: ChainRange,
-  { batches }: AttributedRange,
-): Promise<BlockRange["unknownTransaction"]> {
+  { batches }: Pick<AttributedSlice, "batches">,
+): Promise<SliceToStore["unknownTransaction"]> {
   const known = new Set(batches.map(({ transactionHash }) => transactionHash));
   const executed = relay.filter(
     ({ kind, transactionHash }) => kind === "batch-executed" && !known.has(transactionHash),

@@ -8,7 +8,7 @@ import { secondsSince } from "../shared/metrics.ts";
 import type { Database } from "../store/db/database.ts";
 import { isOutage } from "../store/db/parked-rows.ts";
 import { engineOf, lockLedger } from "../store/db/sql.ts";
-import { applyRange, type BlockRange, storeHistoryPart } from "../store/ledger/apply-range.ts";
+import { applyRange, type SliceToStore, storeHistoryPart } from "../store/ledger/apply-range.ts";
 import {
   countMoves,
   floodingAmong,
@@ -22,8 +22,8 @@ import { hiddenFrom, removeHidden } from "../store/ledger/hidden-history.ts";
 import { followsSince } from "../store/ledger/indexed-contracts.ts";
 import { MOST_DELETED } from "../store/ledger/rollback.ts";
 import { finalChanges, type DecidedRequest, UnreadableRequest } from "../store/requests/requests.ts";
-import type { AttributedRange } from "./attribute-range.ts";
 import type { IndexerContext } from "./context.ts";
+import type { CompleteSlice } from "./node-facts.ts";
 import type { ChainRange } from "./read-range.ts";
 import { cut, type Slice, SliceSize } from "./slices.ts";
 
@@ -62,31 +62,32 @@ export class BlockWriter {
   }
 
   /** Stores a slice. @returns false: it is not stored, and must be read again. @throws BlockRefused */
-  async store(slice: Slice, range: AttributedRange): Promise<boolean> {
+  async store(slice: Slice, complete: CompleteSlice): Promise<boolean> {
     crashPoint("indexer:read");
     await removeHiddenHistory(this.#context.database);
     // Counted for all the blocks that were read together, not for each slice.
     const times = this.#readsAgain(slice.from);
-    if (!(await this.#storeLargeHistory(range))) return false;
+    const toStore = await this.#storeLargeHistory(complete);
+    if (toStore === null) return false;
     const started = performance.now();
-    const stored = await this.#commit(slice, range, times < MOST_READS_AGAIN);
+    const stored = await this.#commit(slice, toStore, times < MOST_READS_AGAIN);
     if (stored === "changed") this.#readAgain = { from: slice.from, to: slice.rest?.to ?? slice.to, times: times + 1 };
     if (stored !== "stored") return false;
-    if (range.historyFrom === undefined) this.#size.took(slice.size, performance.now() - started);
+    if (toStore.historyFrom === undefined) this.#size.took(slice.size, performance.now() - started);
     crashPoint("indexer:stored");
-    this.#notify(slice, range);
+    this.#notify(slice, complete);
     return true;
   }
 
-  /** @throws BlockRefused */
-  async #commit(slice: Slice, range: AttributedRange, again: boolean): Promise<"stored" | "changed" | "refused"> {
+  /** @returns `refused`: the database has refused the slice. @throws BlockRefused */
+  async #commit(slice: Slice, complete: CompleteSlice, again: boolean): Promise<Stored | "refused"> {
     try {
-      const stored = await storeSlice(this.#context, slice, range, again);
+      const stored = await storeSlice(this.#context, slice, complete, again);
       this.#oneByOne = false;
       return stored;
     } catch (error) {
       if (isOutage(error) || error instanceof UnreadableRequest) throw error;
-      if (this.#oneByOne) throw new BlockRefused(blockOf(range), error);
+      if (this.#oneByOne) throw new BlockRefused(blockOf(complete), error);
       this.#oneByOne = true;
       return "refused";
     }
@@ -96,7 +97,7 @@ export class BlockWriter {
    * Lanes wait for their batches to be mined, the dispatcher waits for events. Both look into the database, which takes as long as
    * storing a few hundred logs.
    */
-  #notify({ rest }: Slice, { batches, cancelled, foreignHoldings, to, confirmed }: AttributedRange): void {
+  #notify({ rest }: Slice, { batches, cancelled, foreignHoldings, to, confirmed }: CompleteSlice): void {
     const { signals } = this.#context;
     if (rest === null || batches.length + cancelled.length > 0) {
       signals.requests.notify();
@@ -112,27 +113,26 @@ export class BlockWriter {
   /**
    * A block cannot be cut, because its outcomes and holdings become visible together. If its history alone would make one commit
    * too large, it is stored before the rest, in several commits.
-   * @returns false when another process has stored blocks or rolled them back.
+   * @returns the slice, with the place of its history; null when another process has stored blocks or rolled them back.
    */
-  async #storeLargeHistory(range: BlockRange): Promise<boolean> {
+  async #storeLargeHistory(complete: CompleteSlice): Promise<CompleteSlice | null> {
     const { database, largestHistory = LARGEST_HISTORY } = this.#context;
-    const { moves } = range;
-    if (moves.length <= Math.max(this.#size.value, largestHistory)) return true;
+    const { entries } = complete;
+    if (entries.length <= Math.max(this.#size.value, largestHistory)) return complete;
     let first: number | null = null;
-    for (let from = 0; from < moves.length;) {
-      const part = moves.slice(from, from + this.#size.value);
+    for (let from = 0; from < entries.length;) {
+      const part = entries.slice(from, from + this.#size.value);
       const started = performance.now();
       first = await database.write(async (trx) => {
         await lockLedger(trx);
-        return storeHistoryPart(trx, range, part, first);
+        return storeHistoryPart(trx, complete, part, first);
       });
-      if (first === null) return false;
-      range.historyFrom = first;
+      if (first === null) return null;
       this.#size.took(part.length, performance.now() - started);
       crashPoint("indexer:part");
       from += part.length;
     }
-    return true;
+    return first === null ? complete : { ...complete, historyFrom: first };
   }
 
   #readsAgain(block: number): number {
@@ -142,17 +142,22 @@ export class BlockWriter {
 }
 
 /**
+ * What became of a slice. `changed`: nothing is stored, because apps began to follow contracts since it was read. `outdated`:
+ * nothing is stored, because another process has stored or rolled back blocks.
+ */
+type Stored = "stored" | "changed" | "outdated";
+
+/**
  * Stores a slice in one transaction: outcomes, holdings, history and the checkpoint, and what became final (`applyRange`).
  * @param again whether the blocks may be read again because apps began to follow contracts meanwhile. Otherwise they
  *   follow them from the next block on, and their wallets are read from the chain in the background.
- * @returns `changed`: nothing was stored for that reason. `refused`: another process has stored or rolled back blocks.
  */
 async function storeSlice(
   { database, logger, metrics, now }: IndexerContext,
   { indexed, foreign, flooding }: Slice,
-  range: AttributedRange,
+  complete: CompleteSlice,
   again: boolean,
-): Promise<"stored" | "changed" | "refused"> {
+): Promise<Stored> {
   let quarantined: Quarantined[] = [];
   let settled: DecidedRequest[] = [];
   const started = performance.now();
@@ -160,21 +165,21 @@ async function storeSlice(
     await lockLedger(trx);
     const added = await followsSince(trx, indexed);
     if (added !== null && again) return "changed";
-    const applied = await applyRange(trx, range, range.facts, now());
-    if (applied === null) return "refused";
+    const applied = await applyRange(trx, complete, complete.facts, now());
+    if (applied === null) return "outdated";
     settled = applied;
-    await followAfter(trx, added ?? [], { since: range.from - 1 });
+    await followAfter(trx, added ?? [], { since: complete.from - 1 });
     await readAllAgain(trx, added ?? []);
-    await countMoves(trx, movesOf(foreign), range.to);
-    const floods = await quarantine(trx, [...flooding], "flood", { asOf: range.to, now: now() });
-    quarantined = [...floods, ...(await recordReads(trx, range.reads, now()))];
+    await countMoves(trx, movesOf(foreign), complete.to);
+    const floods = await quarantine(trx, [...flooding], "flood", { asOf: complete.to, now: now() });
+    quarantined = [...floods, ...(await recordReads(trx, complete.reads, now()))];
     return "stored";
   });
   if (outcome !== "stored") return outcome;
   reportQuarantines(logger, quarantined);
   metrics.requests(finalChanges(settled, now(), secondsSince(started)));
-  for (const { cost } of range.batches) if (cost !== undefined) metrics.batchGas(cost.gas);
-  const { unknownTransaction: unknown } = range;
+  for (const { cost } of complete.batches) if (cost !== undefined) metrics.batchGas(cost.gas);
+  const { unknownTransaction: unknown } = complete;
   if (unknown !== null) logger.error(unknown, unknownTransaction(unknown.hash));
   return outcome;
 }
@@ -203,9 +208,9 @@ export class BlockRefused extends Error {
   }
 }
 
-/** The block of a range in which something happened. The range has only one. */
-function blockOf({ batches, moves, changes, to }: BlockRange): number {
-  return batches[0]?.blockNumber ?? moves[0]?.move.blockNumber ?? changes[0]?.blockNumber ?? to;
+/** The block of a slice in which something happened. The slice has only one. */
+function blockOf({ batches, entries, edits, to }: SliceToStore): number {
+  return batches[0]?.blockNumber ?? entries[0]?.move.blockNumber ?? edits[0]?.blockNumber ?? to;
 }
 
 /** Moves by foreign contract. */

@@ -102,8 +102,9 @@ export class Replay {
       const read = await readRange(client, contracts, { from, to, head, remember: to, indexed, first: null });
       // Costs, reasons of failures and holdings of foreign contracts are not compared here, and the search for lost transactions
       // came first.
-      const range = await attributeRange(this.#deps, read, { confirmed: 0, failuresUpTo: 0 });
-      const stored = await this.#scratch.apply({ ...range, batches: [], cancelled: [], foreignHoldings: [] });
+      const attributed = await attributeRange(this.#deps, read, { confirmed: 0, failuresUpTo: 0 });
+      const left = { batches: [], cancelled: [], foreignHoldings: [], unknownTransaction: null };
+      const stored = await this.#scratch.apply({ ...attributed, ...left });
       if (!stored) throw new OperatorError(REORG);
       this.#last = { number: to, hash: read.headers.get(to)?.hash ?? null };
     });

@@ -23,11 +23,11 @@ import { HoldingSet, setHoldings } from "./holding-set.ts";
 import { type MintContent, TokenSet } from "./token-set.ts";
 import { followedAmong, markUncertain, removeMarks } from "./uncertain.ts";
 
-/** A range of blocks, read and attributed: everything that one database transaction stores. */
-export interface BlockRange extends FinalBlocks {
+/** Everything that one database transaction stores of a slice: consecutive blocks, read and attributed. */
+export interface SliceToStore extends FinalBlocks {
   from: number;
   to: number;
-  /** Hash of the block before the range. The range is refused if the stored block has another hash. */
+  /** Hash of the block before the slice. The slice is not stored if the stored block has another hash. */
   parentHash: string;
   /** Headers to keep, for detecting a reorg. */
   blocks: BlockRow[];
@@ -47,10 +47,10 @@ export interface BlockRange extends FinalBlocks {
   /** Requests whose number was cancelled, with the transaction that did it. */
   cancelled: { request: StoredRequest; transactionHash: string; blockNumber: number }[];
   /** Token movements in the service's collections and in foreign contracts, in the order of the chain. */
-  moves: { move: StoredMove; type: CollectionType; foreign: boolean; mintedBy: StoredRequest | null }[];
-  /** The first row of the history of `moves`, if that is stored already and hidden: see `storeHistoryPart`. */
+  entries: { move: StoredMove; type: CollectionType; foreign: boolean; mintedBy: StoredRequest | null }[];
+  /** The first row of the history of `entries`, if that is stored already and hidden: see `storeHistoryPart`. */
   historyFrom?: number;
-  changes: ChainEdit[];
+  edits: ChainEdit[];
   /** Balances of wallets in foreign contracts, as the contracts report them; null: to be read in the background. */
   foreignHoldings: { contract: string; tokenId: string; owner: string; quantity: bigint | null }[];
   /** Senders and recipients of the movements that are wallets of the service. */
@@ -67,64 +67,64 @@ export interface CreationFacts {
 }
 
 /**
- * Stores a range: ownership, history, outcomes, settled requests, outgoing events and the checkpoint, all in the
+ * Stores a slice: ownership, history, outcomes, settled requests, outgoing events and the checkpoint, all in the
  * caller's transaction, which has locked the ledger.
  * @returns the requests that became final; null when another process has stored these blocks or rolled back earlier ones,
  *   so that nothing is changed.
  */
 export async function applyRange(
   trx: Trx,
-  range: BlockRange,
+  slice: SliceToStore,
   facts: CreationFacts,
   now: number,
 ): Promise<DecidedRequest[] | null> {
-  if (!(await follows(trx, range)) || (await hiddenFrom(trx)) !== (range.historyFrom ?? null)) return null;
-  const moved = await replaceMeta(trx, "checkpoint", (range.from - 1).toString(), range.to.toString());
+  if (!(await follows(trx, slice)) || (await hiddenFrom(trx)) !== (slice.historyFrom ?? null)) return null;
+  const moved = await replaceMeta(trx, "checkpoint", (slice.from - 1).toString(), slice.to.toString());
   if (!moved) return null;
-  await lockCollections(trx, collectionsOf(range));
+  await lockCollections(trx, collectionsOf(slice));
   // Far behind the head no headers are stored, so there are none to forget.
-  const remembers = range.blocks.length > 0;
-  if (remembers) await rememberBlocks(trx, range.blocks, range.forgetBlocksBefore);
+  const remembers = slice.blocks.length > 0;
+  if (remembers) await rememberBlocks(trx, slice.blocks, slice.forgetBlocksBefore);
   const counters = new CounterDeltas();
-  for (const one of range.cancelled) await applyCancellation(trx, one, now);
-  for (const batch of range.batches) await applyOutcomes(trx, batch, facts, counters, now);
-  await recordCosts(trx, range.batches.flatMap(costOfBatch), counters);
-  if (range.unknownTransaction !== null) await markUnknown(trx, range.unknownTransaction);
-  await applyMoves(trx, range, counters);
-  await applyForeign(trx, range, counters);
-  await applyEdits(trx, range.changes);
-  if (remembers) await forgetEdits(trx, range.forgetBlocksBefore);
+  for (const one of slice.cancelled) await applyCancellation(trx, one, now);
+  for (const batch of slice.batches) await applyOutcomes(trx, batch, facts, counters, now);
+  await recordCosts(trx, slice.batches.flatMap(costOfBatch), counters);
+  if (slice.unknownTransaction !== null) await markUnknown(trx, slice.unknownTransaction);
+  await applyMoves(trx, slice, counters);
+  await applyForeign(trx, slice, counters);
+  await applyEdits(trx, slice.edits);
+  if (remembers) await forgetEdits(trx, slice.forgetBlocksBefore);
   await counters.flush(trx);
-  const hasOutcomes = range.batches.length + range.cancelled.length > 0;
+  const hasOutcomes = slice.batches.length + slice.cancelled.length > 0;
   // No outcome is new, and no block has become final since the last commit.
-  if (!hasOutcomes && (await readMeta(trx, "confirmed_block")) === range.confirmed.toString()) return [];
-  return settleFinal(trx, range, now);
+  if (!hasOutcomes && (await readMeta(trx, "confirmed_block")) === slice.confirmed.toString()) return [];
+  return settleFinal(trx, slice, now);
 }
 
-/** Whether the stored block before the range is its parent. */
-async function follows(trx: Trx, { from, parentHash }: Pick<BlockRange, "from" | "parentHash">): Promise<boolean> {
+/** Whether the stored block before the slice is its parent. */
+async function follows(trx: Trx, { from, parentHash }: Pick<SliceToStore, "from" | "parentHash">): Promise<boolean> {
   const previous = await storedBlock(trx, from - 1);
   return previous === undefined || previous.hash === parentHash;
 }
 
 /**
- * Stores a part of the history of a range that is too large for one commit, hidden until `applyRange` stores the rest of the range.
+ * Stores a part of the history of a slice that is too large for one commit, hidden until `applyRange` stores the rest of the slice.
  * The caller's transaction has locked the ledger.
  * @param first the first row of the parts before; null: this is the first part.
  * @returns the first row of all parts; null when nothing was stored, as with `applyRange`.
  */
 export async function storeHistoryPart(
   trx: Trx,
-  range: Pick<BlockRange, "from" | "parentHash" | "wallets">,
-  moves: BlockRange["moves"],
+  slice: Pick<SliceToStore, "from" | "parentHash" | "wallets">,
+  entries: SliceToStore["entries"],
   first: number | null,
 ): Promise<number | null> {
-  if (!(await follows(trx, range)) || (await hiddenFrom(trx)) !== first) return null;
-  if ((await checkpointOf(trx)) !== range.from - 1) return null;
+  if (!(await follows(trx, slice)) || (await hiddenFrom(trx)) !== first) return null;
+  if ((await checkpointOf(trx)) !== slice.from - 1) return null;
   const row = await insertHistory(
     trx,
-    moves.map(({ move }) => move),
-    range.wallets,
+    entries.map(({ move }) => move),
+    slice.wallets,
   );
   if (first !== null || row === null) return first;
   await hideFrom(trx, row);
@@ -134,17 +134,17 @@ export async function storeHistoryPart(
 /** The first one that is found stays. A roll-back of its block removes it: that finds later ones again. */
 async function markUnknown(
   trx: Trx,
-  { hash, blockNumber }: NonNullable<BlockRange["unknownTransaction"]>,
+  { hash, blockNumber }: NonNullable<SliceToStore["unknownTransaction"]>,
 ): Promise<void> {
   if ((await readMeta(trx, "unknown_transaction")) !== null) return;
   await writeMeta(trx, "unknown_transaction", hash);
   await writeMeta(trx, "unknown_transaction_block", blockNumber.toString());
 }
 
-/** Stores the outcomes of a batch's calls. A final request is corrected; the others settle once they are deep enough. */
+/** Stores the outcomes of a batch's calls. A final request is corrected; the others settle once their block is final. */
 async function applyOutcomes(
   trx: Trx,
-  batch: BlockRange["batches"][number],
+  batch: SliceToStore["batches"][number],
   facts: CreationFacts,
   counters: CounterDeltas,
   now: number,
@@ -158,8 +158,8 @@ async function applyOutcomes(
   if (batch.outcomes.some(({ outcome }) => !outcome.ok && outcome.errorCode === "out_of_gas")) {
     await writeMeta(trx, "gas_shortage", batch.transactionHash);
   }
-  for (const settled of batch.outcomes) {
-    if (!stored.has(settled.request.id)) await correctFinal(trx, settled, batch, now);
+  for (const decided of batch.outcomes) {
+    if (!stored.has(decided.request.id)) await correctFinal(trx, decided, batch, now);
   }
   const fresh = batch.outcomes.filter(({ request }) => stored.has(request.id));
   await releaseReservations(
@@ -167,12 +167,12 @@ async function applyOutcomes(
     fresh.map(({ request, outcome }) => ({ command: request.command, happened: outcome.ok })),
   );
   await addCollections(trx, fresh, { batch, facts, counters });
-  // If some calls ran, the batch's gas ran low before the others. They are not the cause, and are first in the next batch.
+  // If some calls ran, the batch's gas ran low before the untouched ones. These are not the cause, and are first in the next batch.
   await returnUntouched(trx, batch.untouched, batch.batchId, now, { counts: batch.outcomes.length === 0 });
 }
 
 /** Fails a request whose number was cancelled, unless its outcome is known. Later batches have skipped the number. */
-async function applyCancellation(trx: Trx, cancelled: BlockRange["cancelled"][number], now: number): Promise<void> {
+async function applyCancellation(trx: Trx, cancelled: SliceToStore["cancelled"][number], now: number): Promise<void> {
   const { request } = cancelled;
   const outcome = { ok: false, errorCode: "number_taken", errors: null } as const;
   const stored = await storeOutcomes(trx, { ...cancelled, outcomes: [{ request, outcome }] }, now);
@@ -184,7 +184,7 @@ async function applyCancellation(trx: Trx, cancelled: BlockRange["cancelled"][nu
 /** @returns the ids of the requests that were not final and now have their outcome. */
 async function storeOutcomes(
   trx: Trx,
-  batch: Pick<BlockRange["batches"][number], "outcomes" | "transactionHash" | "blockNumber">,
+  batch: Pick<SliceToStore["batches"][number], "outcomes" | "transactionHash" | "blockNumber">,
   now: number,
 ): Promise<Set<string>> {
   if (batch.outcomes.length === 0) return new Set();
@@ -209,10 +209,10 @@ const UNKNOWN_KIND: CollectionKind = { storage: "standard", signedBurns: false }
 
 async function addCollections(
   trx: Trx,
-  settled: readonly DecidedRequest[],
-  { batch, facts, counters }: { batch: BlockRange["batches"][number]; facts: CreationFacts; counters: CounterDeltas },
+  decided: readonly DecidedRequest[],
+  { batch, facts, counters }: { batch: SliceToStore["batches"][number]; facts: CreationFacts; counters: CounterDeltas },
 ): Promise<void> {
-  const made = settled.flatMap(({ request, outcome }) => {
+  const made = decided.flatMap(({ request, outcome }) => {
     const { command } = request;
     if (!outcome.ok || command.kind !== "create-collection" || outcome.collection === null) return [];
     const { collection: address } = outcome;
@@ -232,15 +232,15 @@ async function addCollections(
 /** Moves in foreign contracts only go into the history. Balances in these contracts are read from the contracts. */
 async function applyMoves(
   trx: Trx,
-  { moves, wallets, historyFrom }: BlockRange,
+  { entries, wallets, historyFrom }: SliceToStore,
   counters: CounterDeltas,
 ): Promise<void> {
-  const history = moves.map(({ move }) => move);
+  const history = entries.map(({ move }) => move);
   if (historyFrom === undefined) await insertHistory(trx, history, wallets);
   else await showHidden(trx);
   countHistory(history, wallets, counters);
   // A transfer of a wallet to itself changes no holding.
-  const own = moves.filter(({ foreign, move }) => !foreign && move.from !== move.to);
+  const own = entries.filter(({ foreign, move }) => !foreign && move.from !== move.to);
   if (own.length === 0) return;
   const tokens = await TokenSet.read(
     trx,
@@ -272,24 +272,24 @@ function contentOf(request: StoredRequest | null): MintContent | null {
 }
 
 /** Marks balances that could not be read, so that they are read again later. */
-async function applyForeign(trx: Trx, range: BlockRange, counters: CounterDeltas): Promise<void> {
-  const unread = range.foreignHoldings.filter(({ quantity }) => quantity === null);
-  await markUncertain(trx, unread, { block: range.to, completeTo: range.from - 1 });
-  const read = range.foreignHoldings.flatMap(({ quantity, ...key }) =>
-    quantity === null ? [] : [{ ...key, quantity, sinceBlock: range.to }],
+async function applyForeign(trx: Trx, slice: SliceToStore, counters: CounterDeltas): Promise<void> {
+  const unread = slice.foreignHoldings.filter(({ quantity }) => quantity === null);
+  await markUncertain(trx, unread, { block: slice.to, completeTo: slice.from - 1 });
+  const read = slice.foreignHoldings.flatMap(({ quantity, ...key }) =>
+    quantity === null ? [] : [{ ...key, quantity, sinceBlock: slice.to }],
   );
-  // An app may have stopped following the contract since the range was read.
+  // An app may have stopped following the contract since the slice was read.
   const known = await followedAmong(trx, read);
-  await removeMarks(trx, known, range.to);
+  await removeMarks(trx, known, slice.to);
   await setHoldings(trx, known, counters);
 }
 
-/** The contracts whose collections the range may change. */
-function collectionsOf({ batches, cancelled, moves, changes }: BlockRange): string[] {
+/** The contracts whose collections the slice may change. */
+function collectionsOf({ batches, cancelled, entries, edits }: SliceToStore): string[] {
   const requests = [...batches.flatMap(({ outcomes }) => outcomes), ...cancelled];
   return [
     ...requests.flatMap(({ request: { command } }) => ("collection" in command ? [command.collection] : [])),
-    ...moves.flatMap(({ move, foreign }) => (foreign ? [] : [move.contract])),
-    ...changes.map(({ contract }) => contract),
+    ...entries.flatMap(({ move, foreign }) => (foreign ? [] : [move.contract])),
+    ...edits.map(({ contract }) => contract),
   ];
 }

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 
 import { sql } from "kysely";
 
-import { applyRange, type BlockRange } from "../ledger/apply-range.ts";
+import { applyRange, type SliceToStore } from "../ledger/apply-range.ts";
 import { storedBlock } from "../ledger/blocks.ts";
 import { DatabaseError } from "../db/errors.ts";
 import { pagesAfter } from "../db/pages.ts";
@@ -47,13 +47,13 @@ export class Scratch {
   }
 
   /**
-   * Stores a range as the indexer does, but without requests.
-   * @returns false when the range does not follow the last block: there was a reorg.
+   * Stores a slice as the indexer does, but without requests.
+   * @returns false when the slice does not follow the last block: there was a reorg.
    */
-  apply(range: BlockRange): Promise<boolean> {
+  apply(slice: SliceToStore): Promise<boolean> {
     return write(
       this.db,
-      async (trx) => (await applyRange(trx, range, { relayOwner: "", kinds: new Map() }, 0)) !== null,
+      async (trx) => (await applyRange(trx, slice, { relayOwner: "", kinds: new Map() }, 0)) !== null,
     );
   }
 

@@ -5,7 +5,7 @@ import type { Cause } from "../../../api/chain/failed-calls.ts";
 import { encodeBatch } from "../../../api/chain/codec/encode.ts";
 import { explainFailures, type FailedItem, type FindCauses } from "../../../api/indexer/explain-failures.ts";
 import type { ChainRange } from "../../../api/indexer/read-range.ts";
-import type { BlockRange } from "../../../api/store/ledger/apply-range.ts";
+import type { SliceToStore } from "../../../api/store/ledger/apply-range.ts";
 import type { StoredRequest } from "../../../api/store/requests/requests.ts";
 import { randomAddress } from "../support/rows.ts";
 
@@ -20,7 +20,7 @@ function requestOf(number: number): StoredRequest {
 }
 
 /** A batch whose first call failed without a reason, whose second failed with one, and whose third succeeded. */
-function batchOf(gas: number): { read: ChainRange; batches: BlockRange["batches"] } {
+function batchOf(gas: number): { read: ChainRange; batches: SliceToStore["batches"] } {
   const failure = { ok: false, errorCode: "execution_reverted", errors: null } as const;
   const outcomes = [0, 1, 2].map((number) => ({
     request: requestOf(number),

@@ -2,7 +2,7 @@ import type { CollectionKind } from "../../../api/domain/command.ts";
 import type { ChainOutcome } from "../../../api/domain/request.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
-import { applyRange, type BlockRange } from "../../../api/store/ledger/apply-range.ts";
+import { applyRange, type SliceToStore } from "../../../api/store/ledger/apply-range.ts";
 import { recordBatch } from "../../../api/store/sending/batches.ts";
 import { claimRequests } from "../../../api/store/sending/claims.ts";
 import { ensureLane, type Lease, takeLease } from "../../../api/store/sending/lanes.ts";
@@ -76,7 +76,7 @@ export function minedBatch(
   blockNumber: number,
   outcomeOf: (request: NumberedRequest) => ChainOutcome | null,
   transactionHash = `0x0${blockNumber.toString()}`,
-): BlockRange["batches"][number] {
+): SliceToStore["batches"][number] {
   const results = requests.map((request) => ({ request, outcome: outcomeOf(request) }));
   return {
     batchId,

@@ -1,11 +1,11 @@
-import type { BlockRange } from "../../../api/store/ledger/apply-range.ts";
+import type { SliceToStore } from "../../../api/store/ledger/apply-range.ts";
 import { hashOf } from "./rows.ts";
 
 /** What the blocks of one range say; what is not given, they do not say. */
-export type RangeFields = Partial<BlockRange> & { block: number; fork?: string };
+export type RangeFields = Partial<SliceToStore> & { block: number; fork?: string };
 
 /** One block as a range. `fork` names the chain that it is on: another name, another block. */
-export function rangeOf({ block, fork = "main", ...fields }: RangeFields): BlockRange {
+export function rangeOf({ block, fork = "main", ...fields }: RangeFields): SliceToStore {
   return {
     from: block,
     to: block,
@@ -20,8 +20,8 @@ export function rangeOf({ block, fork = "main", ...fields }: RangeFields): Block
     ],
     batches: [],
     cancelled: [],
-    moves: [],
-    changes: [],
+    entries: [],
+    edits: [],
     unknownTransaction: null,
     foreignHoldings: [],
     wallets: new Set(),

@@ -9,7 +9,7 @@ import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import type { Trx } from "../../../api/store/db/sql.ts";
 import { insertCollections } from "../../../api/store/listings/collections.ts";
-import type { BlockRange } from "../../../api/store/ledger/apply-range.ts";
+import type { SliceToStore } from "../../../api/store/ledger/apply-range.ts";
 import type { StoredMove } from "../../../api/store/ledger/history.ts";
 import { insertDeliveries } from "../../../api/store/outbox/deliveries.ts";
 import { setWebhook } from "../../../api/store/outbox/webhooks.ts";
@@ -154,12 +154,12 @@ export function moveOf(
   };
 }
 
-/** A move as a block range contains it. By default it is of a collection of the service, and no request made it. */
+/** A move as a slice contains it. By default it is of a collection of the service, and no request made it. */
 export function entryOf(
   type: CollectionType,
   fields: Parameters<typeof moveOf>[0],
   more: { foreign?: boolean; mintedBy?: StoredRequest | null } = {},
-): BlockRange["moves"][number] {
+): SliceToStore["entries"][number] {
   return { move: moveOf(fields), type, foreign: false, mintedBy: null, ...more };
 }
 

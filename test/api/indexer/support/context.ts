@@ -47,9 +47,9 @@ export class RangeWriter {
     for (let rest: ChainRange | null = range; rest !== null;) {
       const slice = await this.#writer.cut(rest);
       const attributed = await attributeRange(this.#context, slice, { confirmed, failuresUpTo: Infinity });
-      const events = await addNodeFacts(this.#context, slice, attributed);
-      if (!(await this.#writer.store(slice, events))) return false;
-      rest = restOf(slice, events.collections);
+      const complete = await addNodeFacts(this.#context, slice, attributed);
+      if (!(await this.#writer.store(slice, complete))) return false;
+      rest = restOf(slice, complete.collections);
     }
     return true;
   }

@@ -57,7 +57,7 @@ describe("applyRange", () => {
     it("gives the token nothing from the request, and releases the reservation when the request fails", async () => {
       const collection = await addCollection(database, { type: "ERC1155" });
       const { request } = await reservedCreate(collection, "10");
-      await apply(database, { block: 1, moves: [creationOf(collection, "2")] });
+      await apply(database, { block: 1, entries: [creationOf(collection, "2")] });
       expect(await token(collection)).to.deep.equal({
         request_id: null,
         metadata: null,
@@ -83,11 +83,11 @@ describe("applyRange", () => {
     it("keeps the reservation when a reorg drops that creation", async () => {
       const collection = await addCollection(database, { type: "ERC1155" });
       const { request, command } = await reservedCreate(collection, "10");
-      await apply(database, { block: 1, moves: [creationOf(collection, "2")] });
+      await apply(database, { block: 1, entries: [creationOf(collection, "2")] });
       await database.write((trx) => rollback(trx, 0));
       expect(await token(collection)).to.include({ supply: "0", reserved: "10", minted_block: null });
       expect(await database.write((trx) => reserve(trx, request.id, command))).to.equal("token_already_exists");
-      await apply(database, { block: 1, fork: "other", moves: [creationOf(collection, "10", request)] });
+      await apply(database, { block: 1, fork: "other", entries: [creationOf(collection, "10", request)] });
       expect(await token(collection)).to.include({
         request_id: request.id,
         metadata: '{"name":"of the request"}',
@@ -106,7 +106,7 @@ describe("applyRange", () => {
       await apply(database, {
         block: 1,
         batches: [minedBatch(batch, 1, () => ({ ok: true, collection: contract, tokenId: null }))],
-        moves: [entryOf("ERC1155", { contract, tokenId: "1", from: null, to: owner, quantity: "3" })],
+        entries: [entryOf("ERC1155", { contract, tokenId: "1", from: null, to: owner, quantity: "3" })],
       });
       const { holdings } = await contents(database);
       expect(holdings).to.deep.equal([{ contract, token_id: "1", owner, quantity: "3", reserved: "0" }]);
@@ -139,7 +139,7 @@ describe("applyRange", () => {
     it("stores them once", async () => {
       const collection = await addCollection(database);
       const minted = { contract: collection, tokenId: "1", from: null, to: randomAddress() };
-      const fields = { block: 1, moves: [entryOf("ERC721", minted)] };
+      const fields = { block: 1, entries: [entryOf("ERC721", minted)] };
       expect(await Promise.all([apply(database, fields), apply(database, fields)])).to.deep.equal([true, false]);
       expect((await contents(database)).transfers).to.have.length(1);
     });
@@ -151,10 +151,10 @@ describe("applyRange", () => {
       const edit = { contract: collection, tokenId: "5", column: "token_uri" as const };
       await apply(database, {
         block: 1,
-        moves: [creationOf(collection, "2")],
-        changes: [{ ...edit, value: "ipfs://first", blockNumber: 1 }],
+        entries: [creationOf(collection, "2")],
+        edits: [{ ...edit, value: "ipfs://first", blockNumber: 1 }],
       });
-      await apply(database, { block: 2, changes: [{ ...edit, value: "ipfs://second", blockNumber: 2 }] });
+      await apply(database, { block: 2, edits: [{ ...edit, value: "ipfs://second", blockNumber: 2 }] });
       expect(await token(collection)).to.include({ token_uri: "ipfs://second" });
       await database.write((trx) => rollback(trx, 1));
       expect(await token(collection)).to.include({ token_uri: "ipfs://first" });

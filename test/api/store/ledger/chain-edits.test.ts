@@ -21,10 +21,10 @@ describe("changes of an owner", () => {
   /** A collection with the ids 1 and 2, minted in block 1. */
   async function collectionWithTokens(): Promise<string> {
     const contract = await addCollection(database, { type: "ERC1155", hosting: "self-hosted", baseUri: "ipfs://a/" });
-    const moves = ["1", "2"].map((tokenId) =>
+    const entries = ["1", "2"].map((tokenId) =>
       entryOf("ERC1155", { contract, tokenId, from: null, to: randomAddress(), quantity: "1" }),
     );
-    await apply(database, { block: 1, moves });
+    await apply(database, { block: 1, entries });
     return contract;
   }
 
@@ -85,13 +85,11 @@ describe("changes of an owner", () => {
         if (isOneRange) {
           const headers = random.flatMap((_, index) => rangeOf({ block: index + 2 }).blocks);
           const parentHash = hashOf("main 1");
-          expect(await apply(database, { block: last, from: 2, parentHash, blocks: headers, changes: edits })).to.equal(
-            true,
-          );
+          expect(await apply(database, { block: last, from: 2, parentHash, blocks: headers, edits })).to.equal(true);
         } else {
           for (let block = 2; block <= last; block++) {
-            const changes = edits.filter(({ blockNumber }) => blockNumber === block);
-            expect(await apply(database, { block, changes })).to.equal(true);
+            const ofBlock = edits.filter(({ blockNumber }) => blockNumber === block);
+            expect(await apply(database, { block, edits: ofBlock })).to.equal(true);
           }
         }
         for (let fork = last; fork >= 1; fork--) {
@@ -108,11 +106,11 @@ describe("changes of an owner", () => {
     const contract = await collectionWithTokens();
     const { plugin, taken } = statementCounter();
     const statements = async (count: number) => {
-      const changes = Array.from({ length: count }, (_, index): ChainEdit[] => [
+      const edits = Array.from({ length: count }, (_, index): ChainEdit[] => [
         { contract, tokenId: null, column: "service_may_mint", value: index % 2, blockNumber: 2 },
         { contract, tokenId: "1", column: "token_uri", value: `ipfs://${index.toString()}`, blockNumber: 2 },
       ]).flat();
-      const range = rangeOf({ block: 2, changes });
+      const range = rangeOf({ block: 2, edits });
       await database.write((trx) => applyRange(trx.withPlugin(plugin), range, facts, 1));
       const applied = taken();
       await database.write((trx) => rollback(trx.withPlugin(plugin), 1));

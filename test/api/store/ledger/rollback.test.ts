@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 
 import type { ChainOutcome } from "../../../../api/domain/request.ts";
-import { applyRange, type BlockRange } from "../../../../api/store/ledger/apply-range.ts";
+import { applyRange, type SliceToStore } from "../../../../api/store/ledger/apply-range.ts";
 import { counterKeys } from "../../../../api/store/db/counters.ts";
 import { readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import { recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
@@ -29,7 +29,7 @@ import {
 } from "../../support/rows.ts";
 
 const WALLETS = [randomAddress(), randomAddress(), randomAddress()];
-type Entry = BlockRange["moves"][number];
+type Entry = SliceToStore["entries"][number];
 
 /** A small chain: who holds how much of which id, so that only possible moves are made. */
 class Ledger {
@@ -82,8 +82,8 @@ describe("rollback", () => {
             const ledger = new Ledger();
             const states = [await contents(own)];
             for (const [index, block] of blocks.entries()) {
-              const moves = ledger.entries(contract, block, index + 1);
-              expect(await apply(own, { block: index + 1, moves, wallets: new Set(WALLETS) })).to.equal(true);
+              const entries = ledger.entries(contract, block, index + 1);
+              expect(await apply(own, { block: index + 1, entries, wallets: new Set(WALLETS) })).to.equal(true);
               states.push(await contents(own));
               expect(await countedTotals(own)).to.deep.equal([]);
               const held = [...ledger.balances.values()].reduce((sum, quantity) => sum + quantity, 0n);
@@ -131,7 +131,7 @@ describe("rollback", () => {
       await apply(database, {
         block: 1,
         batches: [minedBatch(batch, 1, ({ id }) => outcomes[id] ?? null)],
-        moves: [entryOf("ERC721", ofMint, { mintedBy: mint }), entryOf("ERC1155", ofSeven, { mintedBy: seven })],
+        entries: [entryOf("ERC721", ofMint, { mintedBy: mint }), entryOf("ERC1155", ofSeven, { mintedBy: seven })],
       });
       const columns = ["contract", "token_id", "supply", "reserved"] as const;
       const tokens = await database.read.selectFrom("nfts").select(columns).orderBy("token_id").execute();

@@ -24,8 +24,8 @@ describe("whether items of lists are final", () => {
   type Ends = { from: string | null; to: string | null; quantity?: string };
   /** Stores a block with these movements of token 1. */
   async function block(number: number, contract: string, type: "ERC721" | "ERC1155", ends: Ends[], confirmed = 0) {
-    const moves = ends.map((one) => entryOf(type, { contract, tokenId: "1", blockNumber: number, ...one }));
-    expect(await apply(database, { block: number, moves, confirmed, wallets: new Set([alice, bob]) })).to.equal(true);
+    const entries = ends.map((one) => entryOf(type, { contract, tokenId: "1", blockNumber: number, ...one }));
+    expect(await apply(database, { block: number, entries, confirmed, wallets: new Set([alice, bob]) })).to.equal(true);
   }
   const settle = (confirmed: number) =>
     database.write((trx) => settleFinal(trx, { confirmed, failuresUpTo: confirmed }, 1));
@@ -126,9 +126,9 @@ describe("whether items of lists are final", () => {
     await balance("1", 6);
     expect(await held()).to.deep.equal(["1 true"]);
     const received = { contract, tokenId: "1", from: bob, to: alice, blockNumber: 6 };
-    const [moves, wallets] = [[entryOf("ERC1155", received, { foreign: true })], new Set([alice])];
+    const [entries, wallets] = [[entryOf("ERC1155", received, { foreign: true })], new Set([alice])];
     const read = { contract, tokenId: "1", owner: alice, quantity: 2n };
-    await apply(database, { block: 6, confirmed: 5, moves, wallets, foreignHoldings: [read] });
+    await apply(database, { block: 6, confirmed: 5, entries, wallets, foreignHoldings: [read] });
     expect(await held()).to.deep.equal(["2 false"]);
     // The block is dropped. However deep it is afterwards, the balance is not final before it is read again.
     await database.write((trx) => rollback(trx, 5));

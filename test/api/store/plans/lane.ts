@@ -2,7 +2,7 @@ import { acceptGroup, type Item } from "../../../../api/commands/accept.ts";
 import { isError } from "../../../../api/commands/or-error.ts";
 import type { Command } from "../../../../api/domain/command.ts";
 import type { ChainOutcome } from "../../../../api/domain/request.ts";
-import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
+import type { SliceToStore } from "../../../../api/store/ledger/apply-range.ts";
 import { markSent, recordBatch } from "../../../../api/store/sending/batches.ts";
 import { claimRequests, readyRequests, returnUnsent } from "../../../../api/store/sending/claims.ts";
 import { ensureLane, type Lease, readLane, takeLease } from "../../../../api/store/sending/lanes.ts";
@@ -94,7 +94,7 @@ export function mined(
   sent: Sent,
   block: number,
   outcomeOf: (command: Command) => ChainOutcome | null,
-): BlockRange["batches"][number] {
+): SliceToStore["batches"][number] {
   const batch = minedBatch(sent, block, ({ command }) => outcomeOf(command), sent.hash);
   return { ...batch, timestamp: NOW, cost: { gas: 1_000_000, feeWei: 10n ** 15n } };
 }

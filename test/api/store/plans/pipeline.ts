@@ -3,7 +3,7 @@ import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import { insertApp } from "../../../../api/store/apps/apps.ts";
 import { writeContracts, readContracts, readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
-import { applyRange, type BlockRange, storeHistoryPart } from "../../../../api/store/ledger/apply-range.ts";
+import { applyRange, type SliceToStore, storeHistoryPart } from "../../../../api/store/ledger/apply-range.ts";
 import { firstUnsettled, isAnythingUndecided, newestBlocks } from "../../../../api/store/ledger/blocks.ts";
 import { followContracts, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { removeHidden } from "../../../../api/store/ledger/hidden-history.ts";
@@ -67,15 +67,15 @@ async function setUp({ read, write }: Tour): Promise<void> {
 
 const FACTS = { relayOwner: "owner", kinds: new Map<string, CollectionKind>() };
 
-async function store({ write }: Tour, range: Partial<BlockRange> & { block: number }): Promise<void> {
+async function store({ write }: Tour, range: Partial<SliceToStore> & { block: number }): Promise<void> {
   const stored = await write((trx) => applyRange(trx, rangeOf(range), FACTS, NOW));
   if (stored === null) throw new Error(`block ${range.block.toString()} was not stored`);
 }
 
 /** The history of the block before the rest. The process ends in between, and another one begins again. */
-async function storeInParts(tour: Tour, range: Partial<BlockRange> & { block: number }): Promise<void> {
+async function storeInParts(tour: Tour, range: Partial<SliceToStore> & { block: number }): Promise<void> {
   const prepared = rangeOf(range);
-  const part = (trx: Trx) => storeHistoryPart(trx, prepared, prepared.moves, null);
+  const part = (trx: Trx) => storeHistoryPart(trx, prepared, prepared.entries, null);
   await tour.write(part);
   await tour.write((trx) => removeHidden(trx));
   await store(tour, { ...range, historyFrom: (await tour.write(part)) ?? 0 });
@@ -109,7 +109,7 @@ async function mintTokens(tour: Tour): Promise<Sent> {
   };
   const requestOf = (kind: Command["kind"]) => sent.requests.find(({ command }) => command.kind === kind) ?? null;
   const where = { blockNumber: block, transactionHash: sent.hash, from: null, to: ALICE };
-  const moves: BlockRange["moves"] = (
+  const entries: SliceToStore["entries"] = (
     [
       ["mint-erc721", "ERC721", TOKENS, "1", "1"],
       ["create-erc1155", "ERC1155", COPIES, "5", "10"],
@@ -118,7 +118,7 @@ async function mintTokens(tour: Tour): Promise<Sent> {
     const mintedBy = requestOf(kind);
     return entryOf(type, { contract, tokenId, quantity, requestId: mintedBy?.id ?? null, ...where }, { mintedBy });
   });
-  const range = { block, batches: [mined(sent, block, outcomeOf)], moves, wallets: new Set([ALICE]) };
+  const range = { block, batches: [mined(sent, block, outcomeOf)], entries, wallets: new Set([ALICE]) };
   await store(tour, { ...range, confirmed: block - 1 });
   await tour.write((trx) => rollback(trx, block - 1));
   await store(tour, { ...range, confirmed: block - 1 });
@@ -163,20 +163,20 @@ async function moveTokens(tour: Tour, mints: Sent): Promise<void> {
 }
 
 /** What the block says besides the outcomes of the requests. */
-function movements(block: number, transactionHash: string): Partial<BlockRange> & { block: number } {
+function movements(block: number, transactionHash: string): Partial<SliceToStore> & { block: number } {
   const where = { blockNumber: block, transactionHash };
   const copies = { contract: COPIES, tokenId: "5", ...where };
   const foreign = { contract: FOREIGN, tokenId: "1" };
   return {
     block,
-    moves: [
+    entries: [
       entryOf("ERC1155", { ...copies, from: null, to: BOB, quantity: "3" }),
       entryOf("ERC1155", { ...copies, from: ALICE, to: BOB, quantity: "3" }),
       entryOf("ERC1155", { ...copies, from: BOB, to: null, quantity: "1" }),
       entryOf("ERC721", { contract: TOKENS, tokenId: "1", ...where, from: ALICE, to: BOB }),
       entryOf("ERC721", { ...foreign, ...where, from: ALICE, to: BOB }, { foreign: true }),
     ],
-    changes: [
+    edits: [
       { contract: TOKENS, tokenId: null, column: "owner", value: "another", blockNumber: block },
       { contract: COPIES, tokenId: "5", column: "token_uri", value: "ipfs://other", blockNumber: block },
     ],

@@ -7,7 +7,7 @@ import { estimateGas } from "../../../../api/domain/gas-estimate.ts";
 import { isFinal } from "../../../../api/domain/request.ts";
 import { sumUsage } from "../../../../api/domain/usage.ts";
 import { CounterDeltas } from "../../../../api/store/db/counters.ts";
-import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
+import type { SliceToStore } from "../../../../api/store/ledger/apply-range.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { readUsage } from "../../../../api/store/listings/usage.ts";
 import { batchesWithoutCost, recordCosts } from "../../../../api/store/requests/costs.ts";
@@ -220,7 +220,7 @@ export class CostModel {
     }
   }
 
-  async #block({ confirmations, ...range }: { confirmations: number } & Partial<BlockRange>): Promise<void> {
+  async #block({ confirmations, ...range }: { confirmations: number } & Partial<SliceToStore>): Promise<void> {
     const block = this.#head + 1;
     const fork = `fork ${block.toString()} ${Math.random().toString()}`;
     const parent = this.#forks[this.#head] ?? "";
