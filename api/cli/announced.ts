@@ -20,7 +20,7 @@ export async function announced<T>(database: Database, work: () => Promise<T>, l
     // Standard output is reserved for the result.
     logger: pino({ level: "warn" }, pino.destination(2)),
     now: Date.now,
-    lease: leaseTimes(lasts),
+    leaseTimes: leaseTimes(lasts),
     onNewerSchema: outdated.reject,
   };
   await Presence.join("other", present, opened);

@@ -38,7 +38,7 @@ export interface Context extends Identity {
   logger: Logger;
   metrics: Metrics;
   now: () => number;
-  lease: LeaseTimes;
+  leaseTimes: LeaseTimes;
   database: Database;
   client: ChainClient;
   content: Content;
@@ -79,7 +79,7 @@ export async function createContext(parts: Parts, opened: AsyncDisposableStack):
     logger,
     metrics: meter.metrics,
     now,
-    lease: leaseTimes(settings.leaseSeconds),
+    leaseTimes: leaseTimes(settings.leaseSeconds),
     database,
     client,
     chain,

@@ -25,7 +25,7 @@ export interface IndexerContext {
   /** How often to ask the node for its newest block, in milliseconds. */
   pollInterval: number;
   /** Null: no lease. The checkpoint alone then keeps two writers apart. */
-  lease: LeaseTimes | null;
+  leaseTimes: LeaseTimes | null;
   /** Gas limit of one call of a foreign contract. */
   foreignCallGas: number;
   /** A foreign contract with more moves than this in 500 blocks is quarantined. */

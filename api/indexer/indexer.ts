@@ -55,8 +55,8 @@ export class Indexer {
   #refused = { block: -1, times: 0 };
 
   constructor(context: IndexerContext) {
-    const { client, lease, logger, receipts } = context;
-    this.#lease = lease === null ? null : new WorkLease("indexer", { ...context, times: lease });
+    const { client, leaseTimes, logger, receipts } = context;
+    this.#lease = leaseTimes === null ? null : new WorkLease("indexer", { ...context, times: leaseTimes });
     const database = this.#lease?.fenced ?? context.database;
     this.#context = { ...context, database };
     const contracts = () => this.#contracts();

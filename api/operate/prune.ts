@@ -13,7 +13,7 @@ import { countOld, pruneSeries, pruneSome, RowNotPruned } from "../store/retenti
 
 interface PrunerDeps extends PruneDeps {
   metrics: Pick<Metrics, "pruned">;
-  lease: LeaseTimes;
+  leaseTimes: LeaseTimes;
   /** When to prune, in milliseconds. Default: a minute after the start, then every ten minutes. */
   times?: { first: number; every: number };
 }
@@ -29,7 +29,7 @@ export class Pruner {
   readonly #wake = new Signal();
 
   constructor(deps: PrunerDeps) {
-    this.#lease = new WorkLease("pruner", { ...deps, times: deps.lease });
+    this.#lease = new WorkLease("pruner", { ...deps, times: deps.leaseTimes });
     this.#deps = { ...deps, database: this.#lease.fenced };
     this.#times = deps.times ?? TIMES;
     this.#loop = new WorkLoop({

@@ -33,7 +33,7 @@ export interface RelayerContext {
   doubts: Doubts;
   /** How many lanes this process drives. It does not count lanes that drain. */
   share: LaneShare;
-  lease: LeaseTimes;
+  leaseTimes: LeaseTimes;
   /** An unmined transaction is broadcast again after this time, in milliseconds. */
   rebroadcastAfter: number;
   /** An unmined transaction is replaced with a higher fee after this time, in milliseconds. */

@@ -320,7 +320,7 @@ export class Lane {
 
   /** Takes the lane and drives it until `abort`, until an error, or until another process takes it over. */
   async #leaseAndDrive(abort: AbortSignal): Promise<StepResult> {
-    const { database, logger, now, share, lease: times } = this.#context;
+    const { database, logger, now, share, leaseTimes: times } = this.#context;
     // A process whose settings still have the lane may want to drive it, so an idle one is left alone.
     if (this.#isDraining && !(await hasBegun(database.read, this.#index))) return "idle";
     const lease = await this.#takeLease();
@@ -370,7 +370,7 @@ export class Lane {
 
   /** @returns null when another process drives the lane, or may take it. */
   async #takeLease(): Promise<Lease | null> {
-    const { database, now, lease: times, share } = this.#context;
+    const { database, now, leaseTimes: times, share } = this.#context;
     const { lease_holder: holder, lease_until: until } = await this.#row();
     const time = { now: now(), lasts: times.lasts };
     // Read first: a process that stands by does not write.

@@ -39,7 +39,7 @@ interface DispatcherDeps {
   logger: Logger;
   metrics: Pick<Metrics, "webhook">;
   now: () => number;
-  lease: LeaseTimes;
+  leaseTimes: LeaseTimes;
   /** Default: its own. */
   lone?: LoneRuns;
 }
@@ -138,21 +138,21 @@ export class Dispatcher {
 
   /** A receiver may take longer to answer than a lease lasts. */
   async #renewLeases(): Promise<void> {
-    const { database, now, lease } = this.#deps;
-    if (performance.now() - this.#renewedAt < lease.renewEvery) return;
+    const { database, now, leaseTimes } = this.#deps;
+    if (performance.now() - this.#renewedAt < leaseTimes.renewEvery) return;
     this.#renewedAt = performance.now();
     const leased = [...this.#leased];
-    await database.writeGroup((trx) => putOffDeliveries(trx, leased, now() + lease.lasts, this.#holder));
+    await database.writeGroup((trx) => putOffDeliveries(trx, leased, now() + leaseTimes.lasts, this.#holder));
   }
 
   /** @returns `more`: whether the queue was not read to its end. */
   async #lease(due: readonly DueDelivery[]): Promise<{ leased: DueDelivery[]; more: boolean }> {
-    const { database, now, lease } = this.#deps;
+    const { database, now, leaseTimes } = this.#deps;
     const leased: DueDelivery[] = [];
     let more = due.length === MOST_FOUND;
     const refused = await withoutRefused(due, async (part) => {
       const by = { holder: this.#holder, lone: this.#lone, running: this.#leased.size };
-      const options = { ...by, now: now(), leaseUntil: now() + lease.lasts };
+      const options = { ...by, now: now(), leaseUntil: now() + leaseTimes.lasts };
       const done = await database.writeGroup((trx) => leaseDeliveries(trx, part, options));
       this.#logParked(done.parked);
       more &&= !done.waits;

@@ -15,7 +15,7 @@ interface AnnouncerDeps {
   wake: Signal;
   logger: Logger;
   now: () => number;
-  lease: LeaseTimes;
+  leaseTimes: LeaseTimes;
 }
 
 /** All times in milliseconds. */
@@ -33,7 +33,7 @@ export class Announcer {
   readonly #lease: WorkLease;
 
   constructor(deps: AnnouncerDeps) {
-    this.#lease = new WorkLease("announcer", { ...deps, times: deps.lease });
+    this.#lease = new WorkLease("announcer", { ...deps, times: deps.leaseTimes });
     this.#deps = { ...deps, database: this.#lease.fenced };
     this.#loop = new WorkLoop({
       logger: deps.logger,

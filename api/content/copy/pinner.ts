@@ -34,7 +34,7 @@ interface PinnerDeps {
   wake: Signal;
   logger: Logger;
   now: () => number;
-  lease: LeaseTimes;
+  leaseTimes: LeaseTimes;
 }
 
 /** In milliseconds, like all times here. */
@@ -80,11 +80,11 @@ export class Pinner {
 
   /** @throws NothingPinned */
   async #step(abort: AbortSignal): Promise<StepResult> {
-    const { database, logger, lease, now } = this.#deps;
-    const taking = { now: now(), leaseUntil: now() + lease.lasts, limit: CONCURRENCY };
+    const { database, logger, leaseTimes, now } = this.#deps;
+    const taking = { now: now(), leaseUntil: now() + leaseTimes.lasts, limit: CONCURRENCY };
     const pins = await database.write((trx) => leasePins(trx, taking));
     if (pins.length === 0) return "idle";
-    const renewal = { renew: () => this.#renew(pins), every: lease.renewEvery };
+    const renewal = { renew: () => this.#renew(pins), every: leaseTimes.renewEvery };
     const problems = await whileLeased(renewal, abort, () => Promise.all(pins.map((pin) => this.#pin(pin, abort))));
     const record = (pin: DuePin, problem: string | null) =>
       namingRows("pins", [pin.cid], () => database.write((trx) => this.#record(trx, pin, problem, abort)));
@@ -101,9 +101,9 @@ export class Pinner {
   }
 
   async #renew(pins: DuePin[]): Promise<void> {
-    const { database, now, lease } = this.#deps;
+    const { database, now, leaseTimes } = this.#deps;
     try {
-      await database.write((trx) => renewPins(trx, pins, now() + lease.lasts));
+      await database.write((trx) => renewPins(trx, pins, now() + leaseTimes.lasts));
     } catch (error) {
       // Continue: if the lease expires, the content is pinned a second time, which changes nothing.
       this.#loop.report(error);

@@ -37,7 +37,7 @@ interface MediaWorkerDeps extends CopyDeps {
   logger: Logger;
   metrics: Pick<Metrics, "media">;
   now: () => number;
-  lease: LeaseTimes;
+  leaseTimes: LeaseTimes;
   /** Default: its own. */
   lone?: LoneRuns;
 }
@@ -163,7 +163,7 @@ export class MediaWorker {
   /** Takes and starts what is due. @returns how many jobs were found. */
   async #take(abort: AbortSignal): Promise<number> {
     const { database, logger, now } = this.#deps;
-    const lease = { now: now(), leaseUntil: now() + this.#deps.lease.lasts, holder: this.#holder };
+    const lease = { now: now(), leaseUntil: now() + this.#deps.leaseTimes.lasts, holder: this.#holder };
     // The places of the moment in which the write runs: jobs may have failed while it waited.
     const { taken, parked, aside } = await database.write((trx) =>
       leaseMediaJobs(trx, { ...lease, shares: this.#shares(), lone: this.#lone, running: this.#tasks.running }),
@@ -189,7 +189,7 @@ export class MediaWorker {
     const started = performance.now();
     let content: CopiedContent;
     try {
-      const renewal = { renew: () => this.#renew(job), every: this.#deps.lease.renewEvery };
+      const renewal = { renew: () => this.#renew(job), every: this.#deps.leaseTimes.renewEvery };
       content = await whileLeased(renewal, abort, (stop) => copyContent(this.#deps, job, stop));
       this.#stored();
     } catch (error) {
@@ -250,10 +250,10 @@ export class MediaWorker {
 
   /** @throws LeaseLost */
   async #renew(job: MediaJob): Promise<void> {
-    const { database, now, lease } = this.#deps;
+    const { database, now, leaseTimes } = this.#deps;
     let held = true;
     try {
-      held = await database.write((trx) => renewMediaJob(trx, job, now() + lease.lasts));
+      held = await database.write((trx) => renewMediaJob(trx, job, now() + leaseTimes.lasts));
     } catch (error) {
       // Continue: the next renewal may succeed, and an expired lease only causes a second try.
       this.#loop.report(error);

@@ -9,7 +9,7 @@ import type { NamedWorker } from "../workers.ts";
 
 /** The workers of the role `indexer`. */
 export function indexerWorkers(context: Context): NamedWorker[] {
-  const { settings, database, client, chain, signals, logger, metrics, now, lease } = context;
+  const { settings, database, client, chain, signals, logger, metrics, now, leaseTimes } = context;
   const { chainId, contracts, local } = chain;
   const confirmations = confirmationsOf(settings, local);
   const mode = settings.verifyReceipts;
@@ -25,7 +25,7 @@ export function indexerWorkers(context: Context): NamedWorker[] {
     pollInterval: blockPollOf(settings, local),
     foreignCallGas: FOREIGN_CALL_GAS,
     maxForeignMoves: settings.limits.foreignLogs,
-    lease,
+    leaseTimes,
     receipts: mode === "false" ? null : new ReceiptCheck({ database, client, chainId, mode, logger, metrics }),
   });
   const contractReader = new ContractReader({
@@ -38,7 +38,7 @@ export function indexerWorkers(context: Context): NamedWorker[] {
     foreignCallGas: FOREIGN_CALL_GAS,
     readsPerMinute: settings.limits.contractReads,
   });
-  const pruner = new Pruner({ database, logger, metrics, now, lease, retain: settings.retain });
+  const pruner = new Pruner({ database, logger, metrics, now, leaseTimes, retain: settings.retain });
   return [
     { name: "indexer", worker: indexer, critical: true },
     { name: "contracts", worker: contractReader, critical: false },

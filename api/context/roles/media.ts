@@ -8,8 +8,8 @@ import type { NamedWorker } from "../workers.ts";
 
 /** The workers of the role `media`. */
 export function mediaWorkers({ settings, content, signals, lone, metrics, ...context }: Context): NamedWorker[] {
-  const { database, logger, now, lease } = context;
-  const common = { database, blocks: content.blocks, logger, now, lease };
+  const { database, logger, now, leaseTimes } = context;
+  const common = { database, blocks: content.blocks, logger, now, leaseTimes };
   const media = new MediaWorker({
     ...common,
     agent: needed(content.agent),
@@ -33,9 +33,9 @@ export function mediaWorkers({ settings, content, signals, lone, metrics, ...con
 }
 
 /** The worker of the role `ipfs`. `content.ts` opens the node. */
-export function ipfsWorkers({ content, database, signals, logger, now, lease }: Context): NamedWorker[] {
+export function ipfsWorkers({ content, database, signals, logger, now, leaseTimes }: Context): NamedWorker[] {
   if (content.ipfsNode === null) return [];
   const { announce } = content.ipfsNode;
-  const announcer = new Announcer({ database, wake: signals.hosted, logger, now, lease, announce });
+  const announcer = new Announcer({ database, wake: signals.hosted, logger, now, leaseTimes, announce });
   return [{ name: "announcements", worker: announcer, critical: false }];
 }

@@ -16,7 +16,7 @@ import type { NamedWorker } from "../workers.ts";
  * @param opened ends that.
  */
 export async function relayerWorkers(context: Context, opened: AsyncDisposableStack): Promise<NamedWorker[]> {
-  const { settings, database, chain, signals, logger, metrics, now, lease } = context;
+  const { settings, database, chain, signals, logger, metrics, now, leaseTimes } = context;
   const { chainId, contracts, local } = chain;
   const { itemGas: maxItemGas, simulationSeconds } = settings.limits;
   const keyring = needed(context.keys.keyring);
@@ -27,7 +27,7 @@ export async function relayerWorkers(context: Context, opened: AsyncDisposableSt
   const budget = simulationSeconds * 1_000;
   const simulations = new ForeignSimulations({ client, read: database.read, contracts, maxItemGas, budget, logger });
   const doubts = new Doubts(local);
-  const share = new LaneShare(settings.lanes.length, relayers, lease);
+  const share = new LaneShare(settings.lanes.length, relayers, leaseTimes);
   const contextOf = (index: number): RelayerContext => ({
     database,
     client,
@@ -44,7 +44,7 @@ export async function relayerWorkers(context: Context, opened: AsyncDisposableSt
     simulations,
     doubts,
     share,
-    lease,
+    leaseTimes,
     rebroadcastAfter: settings.rebroadcastSeconds * 1_000,
     replaceAfter: settings.replaceSeconds * 1_000,
   });

@@ -17,7 +17,7 @@ interface MediaCollectorDeps {
   metrics: Pick<Metrics, "collected">;
   logger: Logger;
   now: () => number;
-  lease: LeaseTimes;
+  leaseTimes: LeaseTimes;
   /** Milliseconds from the end of one collection to the next, of all processes together. */
   every: number;
   /** Milliseconds between two checks whether it is time. Default: ten minutes. The first one is after the same time. */
@@ -38,7 +38,7 @@ export class MediaCollector {
 
   constructor(deps: MediaCollectorDeps) {
     this.#deps = deps;
-    this.#lease = new WorkLease("media_collector", { ...deps, times: deps.lease });
+    this.#lease = new WorkLease("media_collector", { ...deps, times: deps.leaseTimes });
     this.#poll = deps.poll ?? POLL;
     this.#loop = new WorkLoop({
       logger: deps.logger,

@@ -58,7 +58,7 @@ async function catchUp(deps: ReconcileDeps): Promise<void> {
     signals: createSignals(),
     metrics: NO_METRICS,
     pollInterval: 0,
-    lease: null,
+    leaseTimes: null,
     receipts: null,
   });
   while (await indexer.step());

@@ -11,7 +11,7 @@ interface PresenceDeps {
   database: Database;
   logger: Logger;
   now: () => number;
-  lease: LeaseTimes;
+  leaseTimes: LeaseTimes;
   /** Called when a newer version of Moneta has migrated the database: this process must end. */
   onNewerSchema: (error: SchemaError) => void;
 }
@@ -40,7 +40,7 @@ export class Presence {
       presence.#beating ??= presence.#beat().finally(() => {
         presence.#beating = null;
       });
-    }, deps.lease.renewEvery);
+    }, deps.leaseTimes.renewEvery);
     opened.defer(() => presence.#leave());
     return presence;
   }
@@ -52,8 +52,8 @@ export class Presence {
 
   /** Counts again. */
   async look(): Promise<number> {
-    const { database, now, lease } = this.#deps;
-    const { lasts } = lease;
+    const { database, now, leaseTimes } = this.#deps;
+    const { lasts } = leaseTimes;
     // When the leases of a dead relayer expire, it must not count any more: nobody would take its lanes for good.
     const within = this.#role === "relayer" ? lasts / 2 : lasts;
     this.#count = Math.max(1, await countProcesses(database.read, this.#role, { now: now(), lasts, within }));
@@ -73,11 +73,11 @@ export class Presence {
   }
 
   async #beat(): Promise<void> {
-    const { database, logger, now, lease, onNewerSchema } = this.#deps;
+    const { database, logger, now, leaseTimes, onNewerSchema } = this.#deps;
     try {
       await requireKnownSchema(database.read);
       await database.write((trx) =>
-        recordProcess(trx, this.#role, this.#id, { now: now(), until: now() + lease.lasts }),
+        recordProcess(trx, this.#role, this.#id, { now: now(), until: now() + leaseTimes.lasts }),
       );
       await this.look();
       this.#failing = false;

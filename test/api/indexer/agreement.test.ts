@@ -180,7 +180,7 @@ describe("Agreement", () => {
       kill(second);
       await choice.examine();
       const abort = new AbortController();
-      const options = { contracts, confirmations: CONFIRMATIONS, receipts: PROVEN, lease: leaseTimes(10) };
+      const options = { contracts, confirmations: CONFIRMATIONS, receipts: PROVEN, leaseTimes: leaseTimes(10) };
       const running = createIndexer(database, new ChainClient(choice), options).run(abort.signal);
       const word = () => readMeta(database.read, "indexer_waits_for");
       try {

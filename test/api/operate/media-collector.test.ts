@@ -46,7 +46,7 @@ describe("MediaCollector", () => {
       metrics: { collected: (removed, bytes) => counted.push([removed, bytes]) },
       logger,
       now: () => now,
-      lease: leaseTimes(15),
+      leaseTimes: leaseTimes(15),
       every: DAY,
       poll: 5,
     });

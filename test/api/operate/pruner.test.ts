@@ -36,7 +36,7 @@ describe("Pruner", () => {
       },
       logger,
       metrics: { pruned: (kind, rows) => counted.push([kind, rows]) },
-      lease: leaseTimes(15),
+      leaseTimes: leaseTimes(15),
       times: { first: 0, every: 20 },
     });
     const abort = new AbortController();

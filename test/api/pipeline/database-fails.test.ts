@@ -41,7 +41,7 @@ describe("a database that fails", () => {
       wake: new Signal(),
       logger: log.logger,
       now: () => Date.now(),
-      lease: leaseTimes(15),
+      leaseTimes: leaseTimes(15),
     }).run(stop.signal);
   });
   afterEach(async () => {

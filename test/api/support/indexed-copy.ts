@@ -96,7 +96,7 @@ export class IndexedCopy {
       foreignCallGas: FOREIGN_CALL_GAS,
       maxForeignMoves: DEFAULT_LIMITS.foreignLogs,
       metrics: { requests: nothing, batchGas: nothing, reorg: nothing },
-      lease: null,
+      leaseTimes: null,
       receipts: null,
       ...(manner.largestHistory === undefined ? {} : { largestHistory: manner.largestHistory }),
       sliceSize: {

@@ -50,7 +50,7 @@ describe("webhook deliveries", () => {
       logger,
       metrics: NO_METRICS,
       now: () => Date.now(),
-      lease: leaseTimes(15),
+      leaseTimes: leaseTimes(15),
     }).run(abort.signal);
     stop = async () => {
       abort.abort();

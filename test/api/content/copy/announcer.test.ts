@@ -52,7 +52,7 @@ describe("Announcer", () => {
       wake,
       logger: pino({ level: "silent" }),
       now: () => now,
-      lease: leaseTimes(15),
+      leaseTimes: leaseTimes(15),
     });
     lastError = () => announcer.lastError;
     running = announcer.run(stop.signal);

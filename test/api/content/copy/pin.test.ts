@@ -90,7 +90,7 @@ describe("Pinner", () => {
     const cure = await poison(database, { table: "pins", event: "delete", when: `old.cid = '${refused}'` });
     const [wake, stop] = [new Signal(), new AbortController()];
     const pinner = new Pinner({
-      ...{ database, blocks: new BlockFiles(folder.path), rpc: kubo.rpc, wake, lease: leaseTimes(60) },
+      ...{ database, blocks: new BlockFiles(folder.path), rpc: kubo.rpc, wake, leaseTimes: leaseTimes(60) },
       logger: pino({ level: "silent" }),
       now: () => clock.now,
     });

@@ -25,7 +25,7 @@ export function indexerContext(database: Database, fields: Partial<IndexerContex
     now: () => 1_000,
     confirmations: 5,
     pollInterval: 1_000,
-    lease: null,
+    leaseTimes: null,
     foreignCallGas: 1,
     maxForeignMoves: 1_000,
     ...fields,

@@ -92,7 +92,7 @@ interface FakeIndexer {
   /** Absent: nothing is proven. */
   receipts?: Pick<ReceiptCheck, "check" | "isProving">;
   /** Absent: it works only when a test calls `step`. */
-  lease?: LeaseTimes;
+  leaseTimes?: LeaseTimes;
   /** Called with the number of blocks that were undone. */
   reorg?: (blocks: number) => void;
 }
@@ -100,7 +100,7 @@ interface FakeIndexer {
 export function createIndexer(
   database: Database,
   client: ChainClient,
-  { contracts, confirmations, receipts, reorg, lease }: FakeIndexer,
+  { contracts, confirmations, receipts, reorg, leaseTimes }: FakeIndexer,
 ): Indexer {
   return new Indexer(
     indexerContext(database, {
@@ -108,7 +108,7 @@ export function createIndexer(
       contracts,
       confirmations,
       receipts: receipts ?? null,
-      lease: lease ?? null,
+      leaseTimes: leaseTimes ?? null,
       ...(reorg === undefined ? {} : { metrics: { ...NO_METRICS, reorg } }),
     }),
   );

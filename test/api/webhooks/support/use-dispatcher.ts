@@ -87,7 +87,7 @@ class DispatcherFixture {
       logger,
       metrics: NO_METRICS,
       now: () => this.clock,
-      lease: leaseTimes(15),
+      leaseTimes: leaseTimes(15),
     });
     this.lastError = () => dispatcher.lastError;
     const running = dispatcher.run(abort.signal);

@@ -20,7 +20,7 @@ export function mediaWorker(
     ...common,
     ...{ gateway: null, maxBytes: 1_000, deadline: 60_000 },
     signals: { media, results, hosted: new Signal() },
-    lease: leaseTimes(60),
+    leaseTimes: leaseTimes(60),
   });
   const { database } = rest;
   const signals = { requests: new Signal(), deliveries: new Signal(), results };
