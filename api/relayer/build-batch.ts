@@ -12,7 +12,7 @@ import type { NumberedRequest } from "../store/requests/requests.ts";
 import type { Unsent } from "../store/sending/claims.ts";
 import type { CanSend } from "./can-send.ts";
 import type { RelayerContext } from "./context.ts";
-import { batchGas, BatchSlots, expectedOf, type ItemGas, itemGas } from "./gas.ts";
+import { batchGas, BatchSlots, expectedOf, type ItemGas, itemGas, type SimulatedGas } from "./gas.ts";
 import { largestLike, limitThatFills } from "./pace.ts";
 import { signDelegations, walletSigners, type WalletSigners } from "./sign.ts";
 import { type EncodedItem, simulate } from "./simulate.ts";
@@ -66,7 +66,7 @@ export async function buildBatch(
   const tooLarge: Countable[] = [];
   for (const [index, item] of encoded.entries()) {
     const { request, command, target } = item;
-    const simulation = simulations[index] ?? { gas: undefined, failure: null };
+    const simulation = simulations[index] ?? { gas: "own code", failure: null };
     if ("retryIn" in simulation) {
       unsent.push({ request, retryIn: simulation.retryIn, waitingFor: "simulation" });
     } else if (simulation.failure !== null) {
@@ -210,8 +210,7 @@ function encode(
 /** What the gas of an item depends on. */
 interface Countable {
   item: EncodedItem;
-  /** Gas of the call as a separate transaction. Null: not known. Undefined: the call runs only the service's code. */
-  simulated: bigint | null | undefined;
+  simulated: SimulatedGas;
   slots: MintSlots;
   /** Whether its transaction must carry an authorization for it. */
   delegates: boolean;
@@ -232,7 +231,7 @@ function countGas(
   const gas = itemGas(measured, { ...item, slots, toWallet: !item.callsRecipient }, simulated, maxForeignGas);
   const alone = batchGas(measured, [{ ...item, gas }], delegates ? 1 : 0).limit;
   // With less than it was simulated with, foreign code would only burn its gas.
-  const isCut = simulated != null && gas.limit < Math.min(Number(simulated), maxItemGas);
+  const isCut = typeof simulated === "bigint" && gas.limit < Math.min(Number(simulated), maxItemGas);
   // Above the limit, the relay would stop before this item every time, and each transaction would be paid for nothing.
   return { gas, alone, fits: alone <= most && !isCut };
 }

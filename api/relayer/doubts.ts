@@ -10,7 +10,7 @@ const LATER_BLOCKS = 3;
 const LOCAL_WAIT = 1_000;
 /** How long a request waits before it is looked at again. */
 const WAIT = { first: 2_000, longest: 30_000 };
-/** Most doubts of an app that are counted at the same time. Further requests wait until there is room. */
+/** At most this many doubts of an app are counted at the same time. Further requests wait until there is room. */
 const MOST_OF_APP = 1_000;
 /** A doubt that nobody has looked at for this long is over: its request was sent or ended. */
 const FORGOTTEN = 600_000;

@@ -37,7 +37,7 @@ export interface ForeignCall extends PlannedCall {
 
 /** All times in milliseconds. Wait of a request whose call is simulated alone now, and of one that must wait for others. */
 const RETRY = { now: 2_000, later: 10_000 };
-/** Most calls of an app that are simulated alone before its others get another chance together. */
+/** At most this many calls of an app are simulated alone before its others get another chance together. */
 const MOST_ALONE = 100;
 /** After a longer simulation, the node gets time for the other requests: `REST` times as long as the simulation took. */
 const QUICK = 100;

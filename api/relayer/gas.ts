@@ -154,16 +154,17 @@ interface GasItem extends Omit<GasCall, "dataLength"> {
   data: string;
 }
 
+/** Gas of a call as a separate transaction. `unknown`: the simulation says nothing. `own code`: the call runs no foreign code. */
+export type SimulatedGas = bigint | "unknown" | "own code";
+
 /**
  * @param measured what calls cost on the connected chain.
- * @param simulated gas of the call as a separate transaction, if it runs foreign code. Null: the simulation failed.
- *   Undefined: it runs no foreign code.
  * @param maxItemGas the most that foreign code may burn.
  */
 export function itemGas(
   measured: GasMeasurement,
   { command, data, slots, toWallet }: GasItem,
-  simulated: bigint | null | undefined,
+  simulated: SimulatedGas,
   maxItemGas: number,
 ): ItemGas {
   const call = { command, dataLength: dataLength(data), slots, toWallet };
@@ -171,12 +172,12 @@ export function itemGas(
   const unexpected = Math.ceil(unexpectedGas(measured, call) * MARGIN);
   // A node that names too low costs must not fail a good item.
   const least = Math.max(expected, Math.ceil(expectedGas(UNMEASURED_GAS, call) * MARGIN));
-  if (simulated === undefined) {
+  if (simulated === "own code") {
     return { expected, limit: least + Math.min(least, MOST_EXTRA) + HEADROOM + unexpected };
   }
   // Foreign code may need half more than its simulation, or what others can cause meanwhile.
   const needed =
-    simulated === null ? Infinity : Math.max(Math.ceil(Number(simulated) * 1.5), Number(simulated) + unexpected);
+    simulated === "unknown" ? Infinity : Math.max(Math.ceil(Number(simulated) * 1.5), Number(simulated) + unexpected);
   // Foreign code may burn all that it gets, so the whole limit counts: it cannot take gas from the other items.
   const most = Math.max(least, Math.min(needed, maxItemGas));
   return { expected: most, limit: most };

@@ -88,11 +88,11 @@ export class Lane {
   #claimSize = MAX_BATCH;
   /** The gas limit of the newest block that was seen; null: none was seen yet. */
   #blockGas: number | null = null;
-  /** Until then (monotonic clock) the lane cannot pay for more transactions than it always may have in flight. */
+  /** Until then (monotonic clock) the lane cannot pay for more transactions than `LEAST_IN_FLIGHT`. */
   #shortUntil = 0;
   #isLow = false;
-  /** What keeps the lane from sending, as this holder of the lease has stored it. Undefined: it has stored nothing yet. */
-  #reason: StoredReason | null | undefined;
+  /** What keeps the lane from sending, as this holder of the lease has stored it. Null: nothing keeps it. */
+  #reason: StoredReason | null | "not stored yet" = "not stored yet";
 
   /** @param isDraining the settings no longer have the lane: it finishes what it began and takes no new requests. */
   constructor(context: RelayerContext, index: number, isDraining: boolean) {
@@ -143,45 +143,45 @@ export class Lane {
     if (ready === 0) return null;
     const wait = ready < this.#claimSize ? pauseBeforePartial(open, now()) : 0;
     if (wait !== 0) return wait;
-    const [able] = await Promise.all([this.#askNode(), open.length === 0 ? this.#linger(ready, stop) : null]);
-    if (!(await this.#canPay(open, able))) return null;
+    const [asked] = await Promise.all([this.#askNode(), open.length === 0 ? this.#linger(ready, stop) : null]);
+    if (!(await this.#canPay(open, asked))) return null;
 
     // Claim.
     const { claimed, parked } = await this.#claim(lease);
     if (claimed.length === 0) return parked.length > 0 ? 0 : null;
     crashPoint("relayer:claimed");
     // More requests may wait than were claimed.
-    const fills = claimed.length === this.#claimSize && fillsBlocks(open, able.blockGas, share.lanes);
+    const fills = claimed.length === this.#claimSize && fillsBlocks(open, asked.blockGas, share.lanes);
 
     const ids = claimed.map(({ id }) => id);
     await metrics.step("batch", ids, async () => {
-      const recorded: RecordedBatch[] = [];
-      const failed = await this.#inParts(claimed, able, async (part, node) => {
+      const committed: RecordedBatch[] = [];
+      const failed = await this.#inSmallerBatches(claimed, asked, async (part, able) => {
         // Build: encode, simulate, count gas.
-        const affordable = affordableGas(open, node.funds - costOf(recorded), node.fees);
+        const affordable = affordableGas(open, able.funds - costOf(committed), able.fees);
         const batch = await metrics.step("build", [], () =>
-          this.#build(part, node, { affordable, fill: fills ? able.blockGas : null }),
+          this.#build(part, able, { affordable, fill: fills ? asked.blockGas : null }),
         );
         if (batch.requests.length === 0) return this.#returnUnsent(lease, batch.unsent);
 
         // Sign.
-        const signed = await this.#sign(batch, node);
+        const signed = await this.#sign(batch, able);
         crashPoint("relayer:signed");
 
         // Record and commit: the batch, and what becomes of the requests that it does not carry.
-        const { ended, ...one } = await database.write(async (trx) => ({
+        const { ended, recorded } = await database.write(async (trx) => ({
           ended: await returnUnsent(trx, lease, batch.unsent, now()),
-          ...(await recordBatch(trx, lease, signed, now())),
+          recorded: await recordBatch(trx, lease, signed, now()),
         }));
-        recorded.push(one);
-        reportCommit(this.#context, batch, one, ended);
+        committed.push(recorded);
+        reportCommit(this.#context, batch, recorded, ended);
       });
-      for (const one of recorded) {
+      for (const recorded of committed) {
         crashPoint("relayer:committed");
 
         // Broadcast, and mark as sent.
-        const answer = await metrics.step("broadcast", [], () => this.#inFlight.broadcast(one));
-        await database.write((trx) => markSent(trx, one.attemptId, answer, now()));
+        const answer = await metrics.step("broadcast", [], () => this.#inFlight.broadcast(recorded));
+        await database.write((trx) => markSent(trx, recorded.attemptId, answer, now()));
         crashPoint("relayer:sent");
       }
       await this.#park(lease, failed);
@@ -191,7 +191,7 @@ export class Lane {
 
   /** Stores what keeps the lane from sending. At the start it looks for that at once, not only when the first request arrives. */
   async #reportReason(lease: Lease, open: readonly OpenBatch[]): Promise<void> {
-    if (this.#reason === undefined && !this.#isDraining) await this.#askNode();
+    if (this.#reason === "not stored yet" && !this.#isDraining) await this.#askNode();
     this.#loop.recovered();
     const reason = this.#inFlight.reasonFor(open);
     if (reason === this.#reason) return;
@@ -270,26 +270,26 @@ export class Lane {
   /**
    * Makes transactions of the claimed requests, nearly always one. If that fails because of a request, smaller ones are made without it.
    * One node gives all answers that a transaction is made from. When it fails, the transaction is made again from those of the next.
-   * @param able what one node has said.
+   * @param asked what one node has said.
    * @returns the requests of which no transaction can be made.
    */
-  #inParts(
+  #inSmallerBatches(
     claimed: readonly NumberedRequest[],
-    able: CanSend,
-    make: (part: readonly NumberedRequest[], node: CanSend) => Promise<void>,
+    asked: CanSend,
+    make: (part: readonly NumberedRequest[], able: CanSend) => Promise<void>,
   ) {
     const { nodes } = this.#context.client;
     const session = (part: readonly NumberedRequest[]) =>
-      nodes.session(async () => make(part, able.node === nodes.number ? able : await this.#askNode()));
+      nodes.session(async () => make(part, asked.node === nodes.number ? asked : await this.#askNode()));
     return isolate(claimed, session, concernsNoRequest);
   }
 
   async #build(
     part: readonly NumberedRequest[],
-    node: CanSend,
+    able: CanSend,
     limits: { affordable: number; fill: number | null },
   ): Promise<Batch> {
-    const batch = await buildBatch(this.#context, part, node, limits);
+    const batch = await buildBatch(this.#context, part, able, limits);
     const next = batch.isFull ? Math.ceil(batch.requests.length * GROWTH) + 1 : this.#claimSize * 2;
     this.#claimSize = Math.min(MAX_BATCH, next);
     return batch;
@@ -348,7 +348,7 @@ export class Lane {
     const { database, signals, logger, share } = this.#context;
     const abandoned = await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE));
     if (abandoned > 0) logger.info({ requests: abandoned }, "returned requests that were claimed but never signed");
-    this.#reason = undefined;
+    this.#reason = "not stored yet";
     let poll: number = POLL.most;
     while (!stop.aborted) {
       if (!this.#isDraining && (await share.giveBackSurplus(this.#index))) {

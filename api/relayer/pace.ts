@@ -27,7 +27,7 @@ export function pauseBeforePartial(open: readonly FlightTransaction[], now: numb
 
 /** Transactions that a lane may have in flight on any chain. */
 export const LEAST_IN_FLIGHT = 4;
-/** Most transactions that a lane has in flight. Every common node accepts this many from one account, and some refuse more. */
+/** A lane has at most this many transactions in flight. Every common node accepts this many from one account, and some refuse more. */
 const MOST_IN_FLIGHT = 16;
 /** The lanes together keep this many blocks of transactions in flight: one for the next block, and one behind it. */
 const BLOCKS_IN_FLIGHT = 2;

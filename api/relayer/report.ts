@@ -9,7 +9,7 @@ import type { RelayerContext } from "./context.ts";
 export function reportCommit(
   context: RelayerContext,
   { requests, unsent }: Batch,
-  { hash, nonce, gasLimit, sent }: RecordedBatch,
+  { hash, nonce, gasLimit, firstTime }: RecordedBatch,
   ended: readonly DecidedRequest[],
 ): void {
   const { logger, metrics, signals, now } = context;
@@ -17,7 +17,7 @@ export function reportCommit(
   logger.info(fields, "batch committed");
   metrics.batch(requests.length);
   metrics.requests(
-    sent.map(({ id, type, created_at: acceptedAt }) => {
+    firstTime.map(({ id, type, created_at: acceptedAt }) => {
       return { id, type, status: "processing", errorCode: null, seconds: (now() - acceptedAt) / 1_000 };
     }),
   );

@@ -10,6 +10,7 @@ import { checkpointOf } from "../store/db/meta.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
 import type { RelayerContext } from "./context.ts";
 import type { Deferred } from "./foreign-simulations.ts";
+import type { SimulatedGas } from "./gas.ts";
 
 export interface EncodedItem extends EncodedCall {
   request: NumberedRequest;
@@ -21,8 +22,7 @@ export interface EncodedItem extends EncodedCall {
 
 /** What a call would do if it ran on top of the newest block. */
 export interface Simulation {
-  /** Gas of the call as a separate transaction. Null: not known. Undefined: the call runs only the service's code. */
-  gas: bigint | null | undefined;
+  gas: SimulatedGas;
   /** Null: no reason is known why the call should fail. */
   failure: CallFailure | null;
 }
@@ -70,7 +70,7 @@ export async function simulate(
   return items.map((item) => {
     const result = byItem.get(item);
     if (result != null && "retryIn" in result) return result;
-    if (!upToDate) return { gas: result === undefined ? undefined : null, failure: null };
+    if (!upToDate) return { gas: result === undefined ? "own code" : "unknown", failure: null };
     const { request, command, target } = item;
     const removed = isMint(command) ? withoutMinter.get(target) : undefined;
     const failed =
@@ -87,9 +87,9 @@ export async function simulate(
   });
 }
 
-function gasOf(result: SimulatedCall | undefined): bigint | null | undefined {
-  if (result === undefined) return undefined;
-  return result !== null && "gas" in result ? result.gas : null;
+function gasOf(result: SimulatedCall | undefined): SimulatedGas {
+  if (result === undefined) return "own code";
+  return result !== null && "gas" in result ? (result.gas ?? "unknown") : "unknown";
 }
 
 function decisiveFailure(command: Command, result: SimulatedCall | undefined): SimulatedFailure | null {

@@ -44,7 +44,7 @@ export interface RecordedBatch extends SignedAttempt {
   attemptId: number;
   nonce: number;
   /** The requests that no earlier batch carried. */
-  sent: StoredRequest[];
+  firstTime: StoredRequest[];
 }
 
 function toAttempt(row: AttemptRow): StoredAttempt {
@@ -94,8 +94,8 @@ export async function recordBatch(
     .executeTakeFirstOrThrow();
   const attemptId = await insertAttempt(trx, batchId, batch.attempt, now);
   await insertItems(trx, batchId, batch.requests, batch.weights);
-  const sent = await markProcessing(trx, batch.requests, { batchId, transactionHash: batch.attempt.hash }, now);
-  return { ...batch.attempt, nonce: batch.nonce, batchId, attemptId, sent };
+  const firstTime = await markProcessing(trx, batch.requests, { batchId, transactionHash: batch.attempt.hash }, now);
+  return { ...batch.attempt, nonce: batch.nonce, batchId, attemptId, firstTime };
 }
 
 /** The batch carries these requests, in this order. @param weights the gas that each is expected to use. */

@@ -37,7 +37,7 @@ export interface Balance {
   compact: boolean;
 }
 
-/** Most tokens of an owner, and entries of its history, that are checked: one token that stays is enough, and many may leave. */
+/** At most this many tokens of an owner, and entries of its history, are checked: one that stays is enough, many may leave. */
 const LOOK_AT = 10;
 
 /**

@@ -25,7 +25,7 @@ describe("the most bytes of the texts of a collection", () => {
         const command = reaching(bytes);
         expect(textBytes(command)).to.equal(bytes);
         const { target, data } = encodeServiceCall(command as Parameters<typeof encodeServiceCall>[0], contracts);
-        const gas = itemGas(measured, { command, data, slots: UNKNOWN_SLOTS, toWallet: false }, undefined, 1_000_000);
+        const gas = itemGas(measured, { command, data, slots: UNKNOWN_SLOTS, toWallet: false }, "own code", 1_000_000);
         return batchGas(measured, [{ gas, target, data, number: 1n }], 0).limit;
       };
       // A contract cannot have more code, whatever it costs.

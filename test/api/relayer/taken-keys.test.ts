@@ -69,7 +69,7 @@ describe("the gas limit of a mint in a compact collection", () => {
         const { limit, expected } = itemGas(
           measured,
           { command, data: "0x", slots, toWallet: true },
-          undefined,
+          "own code",
           1_000_000,
         );
         // The token's owner and the holder's balance, a word of owners, and four words that belong to others.

@@ -90,7 +90,7 @@ describe("batches of a lane", () => {
         expect(await apply(database, { block: 3, batches: [ran], confirmed })).to.equal(true);
         const before = await requestRow(database, id);
         const again = { nonce: 8, requests: claimed, weights: [1], attempt: attemptOf("0x2") };
-        expect((await database.write((trx) => recordBatch(trx, lease, again, 20))).sent).to.deep.equal([]);
+        expect((await database.write((trx) => recordBatch(trx, lease, again, 20))).firstTime).to.deep.equal([]);
         expect(await requestRow(database, id)).to.deep.equal(before);
         expect(before).to.include({ transaction_hash: "0x1", status: confirmed === 0 ? "processing" : "completed" });
       });
