@@ -9,7 +9,7 @@ import { RELAY_GAS_RESERVE } from "../domain/gas-estimate.ts";
 import { plural } from "../shared/text.ts";
 import { readMeta } from "../store/db/meta.ts";
 import type { LaneRow } from "../store/db/schema.ts";
-import { type NumberedRequest, numberedRequests, stillUnsigned } from "../store/doctor/numbers.ts";
+import { type RequestNumber, requestNumbers, stillUnsigned } from "../store/doctor/numbers.ts";
 import { readGasMeasurement } from "../store/requests/gas-measurement.ts";
 import { allLanes, reusedNonces } from "../store/sending/lanes.ts";
 import { type Check, type DoctorContext, type Finding, ok, problem, some, warning } from "./check.ts";
@@ -184,7 +184,7 @@ function checkNonce(name: string, mined: number, known: number): Finding[] {
 const RECENT = 10_000;
 
 /** What is wrong when the relay has not consumed the number of a request that ran, or has consumed another one. */
-const DISAGREEMENTS: Record<NumberedRequest["state"], { words: string; advice: string }> = {
+const DISAGREEMENTS: Record<RequestNumber["state"], { words: string; advice: string }> = {
   executed: {
     words: "completed in the database but not on chain",
     advice: "A reorg deeper than CONFIRMATIONS undid them, or the node is not in sync. Check the node first.",
@@ -204,9 +204,9 @@ export const numbers: Check = {
   name: "numbers",
   asksChain: true,
   run: async ({ database, client, chain, thorough }) => {
-    const wrong: NumberedRequest[] = [];
+    const wrong: RequestNumber[] = [];
     let [checked, final] = [0, 0];
-    for await (const page of numberedRequests(database.read)) {
+    for await (const page of requestNumbers(database.read)) {
       const consumed = await readConsumed(
         client,
         chain.contracts.relay,
@@ -219,13 +219,13 @@ export const numbers: Check = {
       if (!thorough && final >= RECENT) break;
     }
     const found = Map.groupBy(wrong, ({ state }) => state);
-    const idsOf = (state: NumberedRequest["state"]) => (found.get(state) ?? []).map(({ id }) => id);
+    const idsOf = (state: RequestNumber["state"]) => (found.get(state) ?? []).map(({ id }) => id);
     // The service may have signed and executed one of them during this check.
     const unsigned = await stillUnsigned(database.read, idsOf("unsigned"));
     const findings = Object.entries({ executed: idsOf("executed"), unsent: idsOf("unsent"), unsigned })
       .filter(([, ids]) => ids.length > 0)
       .map(([state, ids]) => {
-        const { words, advice } = DISAGREEMENTS[state as NumberedRequest["state"]];
+        const { words, advice } = DISAGREEMENTS[state as RequestNumber["state"]];
         return problem(`${plural(ids.length, "request is", "requests are")} ${words}: ${some(ids)}. ${advice}`);
       });
     if (findings.length > 0) return findings;

@@ -13,10 +13,10 @@ import { contractsWithoutCode, readDeploymentLinks } from "../chain/reads.ts";
 import type { Settings } from "../config/settings.ts";
 import { wrongBase } from "../domain/conditions.ts";
 import { parseJson } from "../shared/text.ts";
-import type { Database } from "../store/db/database.ts";
 import { databaseName } from "../store/db/errors.ts";
 import { readContracts, readMeta, writeContracts, writeMeta } from "../store/db/meta.ts";
 import { lockLedger } from "../store/db/sql.ts";
+import type { Connections } from "./context.ts";
 import type { Keys } from "./keys.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -33,18 +33,15 @@ export function hostedBaseOf(settings: Pick<Settings, "publicUrl">): string {
   return `${settings.publicUrl}/metadata/`;
 }
 
-interface Place {
-  database: Database;
-  client: ChainClient;
-}
+type Connected = Pick<Connections, "database" | "client">;
 
 /**
  * Finds out which chain the database belongs to, and the service's contracts there. A new database is bound to the chain
  * of the node. After that it accepts no other chain.
  * @throws StartupError
  */
-export async function establishIdentity(settings: Settings, place: Place): Promise<Chain> {
-  const { database, client } = place;
+export async function establishIdentity(settings: Settings, connections: Connected): Promise<Chain> {
+  const { database, client } = connections;
   const chainId = await client.chainId();
   const [genesis] = await client.blocks([0]);
   if (genesis == null)
@@ -60,9 +57,11 @@ export async function establishIdentity(settings: Settings, place: Place): Promi
       chainId,
       genesis.hash,
     );
-    return { chainId, contracts: await adoptFactories(settings, place, chainId), local };
+    return { chainId, contracts: await adoptFactories(settings, connections, chainId), local };
   }
-  const contracts = await (local ? localContracts(settings, place) : readDeployment(settings.deploymentsDir, chainId));
+  const contracts = await (local
+    ? localContracts(settings, connections)
+    : readDeployment(settings.deploymentsDir, chainId));
   await requireContracts(client, chainId, contracts, settings.allowedContractCode);
   const first = await database.write(async (trx) => {
     await lockLedger(trx);
@@ -75,11 +74,11 @@ export async function establishIdentity(settings: Settings, place: Place): Promi
     return true;
   });
   // Another process started at the same moment and bound the database first: use what it stored.
-  return first ? { chainId, contracts, local } : establishIdentity(settings, place);
+  return first ? { chainId, contracts, local } : establishIdentity(settings, connections);
 }
 
 /** On a local chain: the contracts of `npm run deploy` if they are on this chain, otherwise newly deployed ones. */
-async function localContracts(settings: Settings, { client }: Place): Promise<ContractAddresses> {
+async function localContracts(settings: Settings, { client }: Connected): Promise<ContractAddresses> {
   if (existsSync(deploymentFile(settings.deploymentsDir, LOCAL_CHAIN_ID))) {
     const deployed = await readDeployment(settings.deploymentsDir, LOCAL_CHAIN_ID);
     // The file may be left over from an earlier local node.
@@ -117,8 +116,8 @@ function requireChainOf(
  * only for requests of a database that has it.
  * @throws StartupError
  */
-async function adoptFactories(settings: Settings, place: Place, chainId: bigint): Promise<ContractAddresses> {
-  const { database, client } = place;
+async function adoptFactories(settings: Settings, connections: Connected, chainId: bigint): Promise<ContractAddresses> {
+  const { database, client } = connections;
   const known = deployedAddresses(await readContracts(database.read));
   const contracts = await withDeployedFactories(known, settings.deploymentsDir, chainId);
   await requireContracts(client, chainId, contracts, settings.allowedContractCode);
@@ -138,7 +137,7 @@ async function adoptFactories(settings: Settings, place: Place, chainId: bigint)
     return true;
   });
   // Another process has changed them meanwhile.
-  return written ? contracts : adoptFactories(settings, place, chainId);
+  return written ? contracts : adoptFactories(settings, connections, chainId);
 }
 
 /**

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 
 import type { Logger } from "pino";
 
-import type { ChainClient } from "../chain/client.ts";
 import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
 import { databaseOfNoLane, unknownTransaction } from "../domain/conditions.ts";
@@ -13,14 +12,11 @@ import { readMeta, writeMetaOnce } from "../store/db/meta.ts";
 import { hasRequests } from "../store/requests/requests.ts";
 import { allLanes, readLane, reusedNonces } from "../store/sending/lanes.ts";
 import type { Chain } from "./chain-identity.ts";
+import type { Connections } from "./context.ts";
 import { type Keys, loadKeys, needed } from "./keys.ts";
 import { StartupError } from "./startup-error.ts";
 
-interface Place {
-  database: Database;
-  client: ChainClient;
-  logger: Logger;
-}
+type Connected = Pick<Connections, "database" | "client"> & { logger: Logger };
 
 /**
  * Loads the keys of this process's roles, and checks that they belong to the database and that it knows all that the lanes have sent.
@@ -30,15 +26,15 @@ interface Place {
 export async function loadCheckedKeys(
   settings: Settings,
   { local }: Chain,
-  place: Place,
+  connections: Connected,
 ): Promise<{ keys: Keys; lanes: number[] }> {
-  const { database, logger } = place;
+  const { database, logger } = connections;
   const keys = await loadKeys(settings, local, null);
   await checkSeed(database, keys);
   if (keys.passphraseWeakness !== null && !local) logger.warn(weakPassphrase(keys.passphraseWeakness));
   if (!settings.roles.includes("relayer")) return { keys, lanes: [] };
   const lanes = await lanesToDrive(database, settings.lanes);
-  await checkLanes(place, { keyring: needed(keys.keyring), lanes }, local);
+  await checkLanes(connections, { keyring: needed(keys.keyring), lanes }, local);
   return { keys, lanes };
 }
 
@@ -78,7 +74,7 @@ async function isUnknownFinal({ read }: Database): Promise<boolean> {
  * @throws StartupError
  */
 async function checkLanes(
-  { database, client, logger }: Place,
+  { database, client, logger }: Connected,
   { keyring, lanes }: { keyring: Keyring; lanes: number[] },
   local: boolean,
 ): Promise<void> {

@@ -15,7 +15,7 @@ import type { WriteTurns } from "../store/db/sqlite/write-turns.ts";
 import { configureLocalChain, establishIdentity, hostedBaseOf, warnOfWrongBase } from "./chain-identity.ts";
 import { connectChain } from "./chain-link.ts";
 import { loadCheckedKeys } from "./check-keys.ts";
-import { type Connections, type Context, createContext, type Identity } from "./context.ts";
+import { type Connections, type Context, createContext, type CheckedIdentity } from "./context.ts";
 import { loadKeys } from "./keys.ts";
 import { exportMetrics, openMeter } from "./metrics.ts";
 import { createWorkers, healthOf, loadRoles, type RoleCode } from "./workers.ts";
@@ -52,7 +52,7 @@ export interface Service {
 /** The thread that starts: the only one of its process, the one with the role `api`, or the one with all other roles. */
 export type Thread =
   | { name: "all" }
-  | { name: "http"; workers: WorkersThread }
+  | { name: "http"; other: WorkersThread }
   | { name: "workers"; signals: Signals; turns: WriteTurns; checked: Checked };
 
 /**
@@ -70,24 +70,23 @@ export async function startService(
   loading.catch(() => undefined);
   // Closed in reverse order, by `stop` or by a failure half way.
   await using opened = new AsyncDisposableStack();
-  if (thread.name === "http") opened.defer(() => thread.workers.stop());
+  if (thread.name === "http") opened.defer(() => thread.other.stop());
 
   const connections = await connect(settings, logger, thread, opened);
   // One thread of the process checks the chain and the keys, and configures a local chain. The other one begins after that.
   const identity =
     thread.name === "workers" ? await takeOver(settings, thread.checked) : await check(settings, logger, connections);
-  const beginning = thread.name === "http" ? thread.workers.begin(settings, identity) : null;
+  const beginning = thread.name === "http" ? thread.other.begin(settings, identity) : null;
   // A failure of the other thread is thrown by the `await` below.
   beginning?.catch(() => undefined);
 
   const code = await loading;
   const { promise: outdated, resolve: onNewerSchema } = Promise.withResolvers<SchemaError>();
-  const signals = signalsOf(thread);
   const context = await createContext(
-    { settings, roles, logger, signals, connections, identity, onNewerSchema },
+    { settings, roles, logger, signals: signalsOf(thread), connections, identity, onNewerSchema },
     opened,
   );
-  // A migration must know of every process. Those that accept or send say so where they begin to.
+  // A migration must know of every process. Those that accept or send say so where they begin to; the others are `other`.
   if (!settings.roles.includes("api") && !settings.roles.includes("relayer"))
     await Presence.join("other", context, opened);
   const workers = await createWorkers(context, code, opened);
@@ -103,13 +102,15 @@ export async function startService(
   const ports =
     thread.name === "workers"
       ? { port: null, metricsPort: null }
-      : await listen(context, code, { thread, report, meter }, opened);
+      : await listenAll(context, code, { thread, report, meter }, opened);
   await beginning;
 
   const running = opened.move();
   let stopped: Promise<void> | null = null;
   return {
-    ...context.chain,
+    chainId: context.chain.chainId,
+    contracts: context.chain.contracts,
+    local: context.chain.local,
     ...ports,
     database: context.database,
     ipfsNode: context.content.ipfsNode,
@@ -130,7 +131,7 @@ async function connect(
   const meter = await openMeter(settings, thread.name, logger, opened);
   const { metrics } = meter;
   const database = await openDatabase(settings.databaseUrl, {
-    turns: thread.name === "http" ? thread.workers.turns : thread.name === "workers" ? thread.turns : undefined,
+    turns: thread.name === "http" ? thread.other.turns : thread.name === "workers" ? thread.turns : undefined,
     metrics: settings.metricsPort === null ? undefined : metrics,
     // The threads of a process share its connections.
     connections: thread.name === "all" ? settings.databasePool : Math.floor(settings.databasePool / 2),
@@ -147,7 +148,7 @@ async function connect(
  * Finds the chain and the keys, which must belong to the database, and configures a local chain.
  * @throws StartupError, SeedFileError
  */
-async function check(settings: Settings, logger: Logger, { database, client }: Connections): Promise<Identity> {
+async function check(settings: Settings, logger: Logger, { database, client }: Connections): Promise<CheckedIdentity> {
   const chain = await establishIdentity(settings, { database, client });
   const { keys, lanes } = await loadCheckedKeys(settings, chain, { database, client, logger });
   if (chain.local) await configureLocalChain(settings, chain, keys, client.nodes.url);
@@ -156,23 +157,23 @@ async function check(settings: Settings, logger: Logger, { database, client }: C
 }
 
 /** What the other thread has checked. */
-async function takeOver(settings: Settings, { chain, seedPhrase, lanes }: Checked): Promise<Identity> {
+async function takeOver(settings: Settings, { chain, seedPhrase, lanes }: Checked): Promise<CheckedIdentity> {
   return { chain, keys: await loadKeys(settings, chain.local, seedPhrase), lanes };
 }
 
 function signalsOf(thread: Thread): Signals {
   if (thread.name === "all") return createSignals();
-  return thread.name === "http" ? thread.workers.signals : thread.signals;
+  return thread.name === "http" ? thread.other.signals : thread.signals;
 }
 
 /** The API and `/metrics` listen. They show both threads of the process. */
-async function listen(
+async function listenAll(
   context: Context,
   code: RoleCode,
   { thread, report, meter }: { thread: Thread; report: () => Promise<Report>; meter: Meter },
   opened: AsyncDisposableStack,
 ): Promise<{ port: number | null; metricsPort: number | null }> {
-  const ofWorkers = () => (thread.name === "http" ? thread.workers.report() : report());
+  const ofWorkers = () => (thread.name === "http" ? thread.other.report() : report());
   const health = async () => (await ofWorkers())?.health ?? [SILENT];
   const nodes = async () => {
     const [own, theirs] = [context.client.nodes.state(), (await ofWorkers())?.nodes];

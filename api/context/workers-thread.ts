@@ -9,7 +9,7 @@ import { inTime } from "../shared/pause.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";
 import type { WriteTurns } from "../store/db/sqlite/write-turns.ts";
 import type { Chain } from "./chain-identity.ts";
-import type { Identity } from "./context.ts";
+import type { CheckedIdentity } from "./context.ts";
 import type { LoadingThread } from "./loading-thread.ts";
 import { StartupError } from "./startup-error.ts";
 import type { WorkerHealth } from "./workers.ts";
@@ -98,7 +98,7 @@ export class WorkersThread {
   }
 
   /** Starts the workers. @throws StartupError */
-  begin(settings: Settings, { chain, keys, lanes }: Identity): Promise<undefined> {
+  begin(settings: Settings, { chain, keys, lanes }: CheckedIdentity): Promise<undefined> {
     const checked = { chain, lanes, seedPhrase: keys.seedPhrase };
     this.#send({ start: { settings, checked, crashPoint: this.#crashPoint } });
     return this.#started.promise;

@@ -1,8 +1,8 @@
 import { pagesAfter } from "../db/pages.ts";
 import type { Db } from "../db/sql.ts";
 
-/** A request with a number. */
-export interface NumberedRequest {
+/** The number of a request. */
+export interface RequestNumber {
   seq: number;
   id: string;
   number: bigint;
@@ -13,7 +13,7 @@ export interface NumberedRequest {
 const PAGE = 1_000;
 
 /** Requests whose state says whether the relay has consumed their number, newest first. Those in an open transaction are left out. */
-export async function* numberedRequests(db: Db): AsyncGenerator<NumberedRequest[]> {
+export async function* requestNumbers(db: Db): AsyncGenerator<RequestNumber[]> {
   const read = (below: number) =>
     db
       .selectFrom("requests")
@@ -39,7 +39,7 @@ function stateOf(row: {
   block_number: number | null;
   transaction_hash: string | null;
   batch_id: number | null;
-}): NumberedRequest["state"] | null {
+}): RequestNumber["state"] | null {
   if (row.status === "pending") return row.batch_id === null ? "unsigned" : null;
   if (row.status !== "completed" && row.status !== "failed") return null;
   if (row.block_number !== null) return "executed";

@@ -1,6 +1,6 @@
 import { firstParked } from "../../../../api/store/db/parked-rows.ts";
 import { correctedSince, lostEffects } from "../../../../api/store/doctor/effects.ts";
-import { numberedRequests, stillUnsigned } from "../../../../api/store/doctor/numbers.ts";
+import { requestNumbers, stillUnsigned } from "../../../../api/store/doctor/numbers.ts";
 import { sealedSample, walletSample } from "../../../../api/store/doctor/sealed.ts";
 import { countDeliveries, databaseBytes, oldestUnsent, readPipeline } from "../../../../api/store/doctor/pipeline.ts";
 import { recentBatchGas, spentSince } from "../../../../api/store/sending/spent.ts";
@@ -10,7 +10,7 @@ import { firstPages, NOW, type Tour } from "./tour.ts";
 export async function runDoctor({ read }: Tour): Promise<void> {
   await correctedSince(read, 1);
   await firstPages(lostEffects(read), 1);
-  await firstPages(numberedRequests(read), 2);
+  await firstPages(requestNumbers(read), 2);
   await stillUnsigned(read, []);
   await stillUnsigned(read, ["request-1", "request-2"]);
   await firstParked(read, 10);

@@ -14,7 +14,7 @@ import { forwardSignals, type FromWorkers, type ToWorkers } from "./workers-thre
 import { loadRoles } from "./workers.ts";
 
 /** Runs the background workers in their thread, as the HTTP thread says. @param main the HTTP thread. */
-export function runWorkers(main: MessagePort, { turns, roles }: ThreadData): void {
+export function runWorkersThread(main: MessagePort, { turns, roles }: ThreadData): void {
   // The start waits for it, and reports a failure.
   loadRoles((roles ?? ROLES).filter((role) => role !== "api")).catch(() => undefined);
   const signals = createSignals();
