@@ -9,9 +9,12 @@ import { acceptGroup, type AcceptRules, acceptWithChanges, type Call } from "./a
 import type { Answer } from "./answers.ts";
 import { isError, type OrError } from "./or-error.ts";
 
-/** Most calls that are decided together, and most items before the last call of a group. They limit how long the first one waits. */
+/**
+ * At most this many calls are decided together, and a group that has this many items takes no further call. Both limit how long
+ * its first call waits.
+ */
 const MAX_GROUP = { calls: 500, items: 500 };
-/** Most calls with changes whose transactions are given to the database at a time. Other calls are decided in between. */
+/** At most this many calls with changes are given to the database at a time. Other calls are decided in between. */
 const ALONE_AT_ONCE = 4;
 /** The part of the waiting calls that is for apps without a waiting call. */
 const RESERVE = 0.2;

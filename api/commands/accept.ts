@@ -15,7 +15,7 @@ import { GasBudgets, type GasCharge } from "../store/requests/gas-usage.ts";
 import { insertRequests, type NewRequest } from "../store/requests/requests.ts";
 import { ReservationSet } from "../store/requests/reservation-set.ts";
 import { type Answer, answerOf, walletAnswer } from "./answers.ts";
-import { AppQuotas, type Needs, needsOf } from "./app-quotas.ts";
+import { AppQuotas, type QuotaNeeds, quotaNeedsOf } from "./app-quotas.ts";
 import { Backlog, type BacklogLimits } from "./backlog.ts";
 import type { CommandContext } from "./context.ts";
 import { NewWallets } from "./create-wallet.ts";
@@ -101,15 +101,15 @@ export async function acceptGroup(
   const appIds = new Set(calls.map(({ caller }) => caller.appId));
   const items = calls.flatMap((call) => withoutErrors(call.items));
   const created = calls.flatMap(({ wallet }) => wallet ?? []);
-  const needs = new Map(items.map((item) => [item, needsOf(item)]));
-  // In the order in which rows are locked (`sql.ts`). Nobody else changes what is read until the commit.
+  const needs = new Map(items.map((item) => [item, quotaNeedsOf(item)]));
+  // In the order in which rows are locked (`sql.ts`). The backlog and the wallets are not locked: others may add to them.
   const apps = await holdApps(trx, appIds);
   const credentials = calls.flatMap(({ caller }) => caller.credential ?? []);
   const valid = await validCredentials(trx, credentials, now);
   const ofWallets = created.map(({ appId }) => ({ appId, needs: { wallets: 1 } }));
   const ofItems = Array.from(needs, ([{ appId }, needed]) => ({ appId, needs: needed }));
   const quotas = await AppQuotas.lock(trx, apps, [...ofWallets, ...ofItems]);
-  const refused = await change(trx, calls);
+  const refused = await applyChanges(trx, calls);
   const left: Left = {
     quotas,
     wallets: await NewWallets.read(trx, [...created, ...items.flatMap(({ newWallet }) => newWallet ?? [])]),
@@ -181,7 +181,7 @@ interface Left {
 }
 
 /** Takes what the item needs. @returns its charge of the gas budget, or its error: nothing is taken then. */
-function takeFor(item: Item, needed: Needs, left: Left): OrError<GasCharge | null> {
+function takeFor(item: Item, needed: QuotaNeeds, left: Left): OrError<GasCharge | null> {
   const { id, appId, command, newWallet } = item;
   const { backlog, quotas, budgets, reservations, wallets } = left;
   const needs = newWallet === undefined || !wallets.has(newWallet) ? needed : { ...needed, wallets: 0 };
@@ -206,7 +206,7 @@ function gasSpent(): ApiError {
 }
 
 /** Only a call that is decided alone has changes. */
-async function change(trx: Trx, calls: readonly Call[]): Promise<ReadonlyMap<string, ApiError>> {
+async function applyChanges(trx: Trx, calls: readonly Call[]): Promise<ReadonlyMap<string, ApiError>> {
   for (const { changes, items } of calls) {
     const ids = new Set(items.flatMap((item) => (isError(item) ? [] : item.id)));
     if (changes !== null && ids.size > 0) return changes(trx, ids);
@@ -231,7 +231,7 @@ export async function acceptWithChanges(
   let { items } = call;
   for (let round = 1; ; round++) {
     /** The errors of the changes. They have changed nothing for these items. */
-    let refused = new Set<unknown>();
+    let refused = new Set<OrError<Item>>();
     const changes: Changes = async (trx, ids) => {
       const errors = await call.changes(trx, ids);
       refused = new Set(errors.values());
@@ -241,18 +241,16 @@ export async function acceptWithChanges(
       return await write(async (trx) => {
         const [answer] = await acceptGroup(trx, [{ ...call, items, changes }], rules, Date.now());
         if (answer === undefined) throw new Error("a call has no answer");
-        const { outcomes } = unlessError(answer);
+        const decided = unlessError(answer);
         // Nothing has to be rolled back for items that are accepted, and for those that the changes refused.
-        const mayStay = new Set<unknown>([...items, ...refused]);
-        // No outcomes: an earlier call has the answer.
-        if (outcomes.length === 0 || !outcomes.every((one) => mayStay.has(one)))
-          throw new RolledBack(unlessError(answer));
-        return unlessError(answer);
+        const mayStay = new Set<OrError<Item>>([...items, ...refused]);
+        if (decided.replayed || !decided.outcomes.every((one) => mayStay.has(one))) throw new RolledBack(decided);
+        return decided;
       });
     } catch (error) {
       if (!(error instanceof RolledBack)) throw error;
       const { answer } = error;
-      if (answer.outcomes.length === 0) return answer;
+      if (answer.replayed) return answer;
       // Without the refused items, the changes may have room for others.
       items = answer.outcomes.map((one, index) => (round < ROUNDS && refused.has(one) ? (items[index] ?? one) : one));
     }
@@ -284,7 +282,8 @@ function allowed(item: Item, relay: string): Item {
 }
 
 /**
- * Refuses metadata that is larger than the limit, unless it is not larger than what is stored: an older version may have stored more.
+ * Refuses metadata that is larger than the limit, unless the stored metadata is at least as large: an older version may have stored
+ * more.
  * @param stored the metadata that it replaces.
  * @throws ApiError `validation_failed`, naming the largest field
  */

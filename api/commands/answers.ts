@@ -10,8 +10,10 @@ export interface Answer {
   json: string;
   /** Seconds after which the items that were refused for lack of room may be sent again; null when there are none. */
   retryAfter: number | null;
-  /** Each item, if it was accepted, or its error. Empty if an earlier call has the answer. */
+  /** Each item, if it was accepted, or its error. Empty if it is replayed. */
   outcomes: readonly OrError<Item>[];
+  /** Whether it is the answer of an earlier call with the same key. */
+  replayed: boolean;
 }
 
 /**
@@ -25,12 +27,13 @@ export function answerOf(outcomes: readonly OrError<Item>[], isBatch: boolean): 
   const [outcome] = outcomes;
   if (outcome === undefined || outcomes.length > 1) throw new Error("a single call has one item");
   if (isError(outcome)) return outcome;
-  return { json: JSON.stringify(acceptedBody(outcome, outcome.warnings)), retryAfter: null, outcomes };
+  return { json: JSON.stringify(acceptedBody(outcome, outcome.warnings)), retryAfter: null, outcomes, replayed: false };
 }
 
 /** The answer to a call that creates a wallet. */
 export function walletAnswer({ address, userIdentifier }: NewWallet): Answer {
-  return { json: JSON.stringify({ address, user_identifier: userIdentifier }), retryAfter: null, outcomes: [] };
+  const json = JSON.stringify({ address, user_identifier: userIdentifier });
+  return { json, retryAfter: null, outcomes: [], replayed: false };
 }
 
 const NONE_ACCEPTED =
@@ -56,7 +59,7 @@ function batchAnswer(outcomes: readonly OrError<Item>[]): OrError<Answer> {
     length += warnings === undefined ? 0 : JSON.stringify(warnings).length;
     return acceptedBody(outcome, warnings);
   });
-  return { json: JSON.stringify({ results }), retryAfter, outcomes };
+  return { json: JSON.stringify({ results }), retryAfter, outcomes, replayed: false };
 }
 
 function acceptedBody({ id }: Item, warnings: Warning[] | undefined) {

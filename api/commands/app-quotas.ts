@@ -7,12 +7,12 @@ import type { Trx } from "../store/db/sql.ts";
 import type { Item } from "./accept.ts";
 
 /** How much of each quota something needs. */
-export type Needs = Partial<Record<QuotaName, number>>;
+export type QuotaNeeds = Partial<Record<QuotaName, number>>;
 
 interface LimitedApp {
   limits: Quotas;
   /** With what was accepted in the transaction. */
-  used: Needs;
+  used: QuotaNeeds;
 }
 
 /**
@@ -29,7 +29,7 @@ export class AppQuotas {
   static async lock(
     trx: Trx,
     held: ReadonlyMap<string, Quotas>,
-    wanted: Iterable<{ appId: string; needs: Needs }>,
+    wanted: Iterable<{ appId: string; needs: QuotaNeeds }>,
   ): Promise<AppQuotas> {
     const locked = new AppQuotas();
     const limited = [...wanted].filter(({ appId, needs }) =>
@@ -52,7 +52,7 @@ export class AppQuotas {
   }
 
   /** @returns null when there is room. What needs no more room always fits. */
-  refusalOf(appId: string, needs: Needs): ApiError | null {
+  refusalOf(appId: string, needs: QuotaNeeds): ApiError | null {
     const app = this.#apps.get(appId);
     if (app === undefined) return null;
     for (const name of quotasIn(needs)) {
@@ -63,13 +63,13 @@ export class AppQuotas {
   }
 
   /** @throws ApiError `quota_exceeded` when there is no room */
-  require(appId: string, needs: Needs): void {
+  require(appId: string, needs: QuotaNeeds): void {
     const refusal = this.refusalOf(appId, needs);
     if (refusal !== null) throw refusal;
   }
 
   /** Counts what was accepted. The size of media is known only when they are copied. */
-  add(appId: string, needs: Needs): void {
+  add(appId: string, needs: QuotaNeeds): void {
     const used = this.#apps.get(appId)?.used;
     if (used === undefined) return;
     for (const name of quotasIn(needs)) {
@@ -78,12 +78,12 @@ export class AppQuotas {
   }
 }
 
-function quotasIn(needs: Needs): QuotaName[] {
+function quotasIn(needs: QuotaNeeds): QuotaName[] {
   return Object.keys(needs) as QuotaName[];
 }
 
 /** What an item needs of the quotas of its app. */
-export function needsOf({ type, waitsForMedia, command, unlockable = null, newWallet }: Item): Needs {
+export function quotaNeedsOf({ type, waitsForMedia, command, unlockable = null, newWallet }: Item): QuotaNeeds {
   const bytes = storedBytesOf(command, unlockable);
   return {
     ...(waitsForMedia === true ? { media_requests: 1 } : {}),

@@ -5,9 +5,9 @@ import type { Trx } from "../store/db/sql.ts";
 import type { Item } from "./accept.ts";
 
 export interface BacklogLimits {
-  /** Most requests of all apps that are not final, without those that wait for content. */
+  /** At most this many requests of all apps are not final, without those that wait for content. */
   backlog: number;
-  /** Most requests of one app that wait for content. */
+  /** At most this many requests of one app wait for content. */
   mediaBacklog: number;
 }
 

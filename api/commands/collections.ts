@@ -274,8 +274,13 @@ export async function freezeMetadata(
   }
   const command = { kind: "freeze-metadata", collection: address, type: collection.type, directory: null } as const;
   const item = {
-    ...{ id: orderedId(), appId: caller.appId, type: "freeze" as const, command, reference },
-    ...{ collection: address, waitsForMedia: true },
+    id: orderedId(),
+    appId: caller.appId,
+    type: "freeze" as const,
+    command,
+    reference,
+    collection: address,
+    waitsForMedia: true,
   };
   const changes = async (trx: Trx) => {
     if (!(await startFreezing(trx, address))) throw frozen();

@@ -5,17 +5,20 @@ import type { Sealer } from "../keys/sealer.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { NewWallet, WalletOwner } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
-import type { Call } from "./accept.ts";
-import type { Answer } from "./answers.ts";
+import type { AcceptQueue } from "./accept-queue.ts";
 import type { LookUps } from "./look-ups.ts";
 
-/** What the commands of callers need. `v1/app.ts` makes it once for a process. */
+/**
+ * What the commands of callers need. `v1/app.ts` makes one for a process: its `HttpDeps`. The handler of a call gets a copy of it,
+ * whose database also checks the caller (`v1/mount.ts`).
+ */
 export interface CommandContext {
   database: Database;
   lookUps: LookUps;
   /** The wallets of the owners, in their order. They are not stored yet. */
   deriveWallets: (owners: readonly WalletOwner[]) => Promise<NewWallet[]>;
-  accepting: { add(call: Call): Promise<Answer> };
+  /** Calls that arrive together are decided together. */
+  accepting: Pick<AcceptQueue, "add">;
   sealer: Sealer;
   foreign: ForeignContracts;
   receivers: ReceiverReads;

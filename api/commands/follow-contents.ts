@@ -20,7 +20,7 @@ interface FollowContentsDeps {
   database: Database;
   /** Notified when a contract must be read. */
   signals: { contracts: { notify(): void } };
-  /** Most contracts that an app may follow. */
+  /** An app may follow at most this many contracts. */
   quota: number;
 }
 

@@ -16,7 +16,7 @@ export interface IdempotentCall {
   value: unknown;
 }
 
-/** The app that calls, and its idempotency key if it sent one. */
+/** The app that calls, and its idempotency key if it sent one. The HTTP call is one: `Call` of `v1/endpoint.ts`. */
 export interface Caller {
   appId: string;
   /** Null: the call is to a public endpoint. */
@@ -50,7 +50,7 @@ export function keyOf(
 export function replay(sealer: Sealer, { idempotency }: Caller, earlier: StoredAnswer): Answer {
   if (idempotency === null || !isSame(sealer, idempotency, earlier)) throw new ApiError("idempotency_key_reused");
   if (earlier.response === "") throw new ApiError("answer_expired");
-  return { json: earlier.response, retryAfter: null, outcomes: [] };
+  return { json: earlier.response, retryAfter: null, outcomes: [], replayed: true };
 }
 
 /** Whether two calls have the same bytes, or mean the same. Keys of versions before 0.4.0 have no fingerprint of the meaning. */

@@ -36,7 +36,7 @@ export function createLookUps(db: Db) {
   };
 }
 
-/** Most calls of a group. It limits how long the first one waits. */
+/** A group has at most this many calls. It limits how long the first one waits. */
 const MAX_GROUP = 500;
 
 interface Waiting<In, Out> {

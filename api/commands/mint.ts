@@ -164,7 +164,7 @@ function mintErc721(collection: StoredCollection, fields: MintFields, recipients
   return { kind: "mint-erc721", collection: collection.address, to, metadata };
 }
 
-/* What the fields of ERC1155 are required for: a call with too few of them may mean either. */
+/* These say for what the fields of ERC1155 are required: a call that lacks some of them may mean either. */
 const NEW_ID = "This field is required: a new id needs token_id, initial_supply, and initial_owner or to_user.";
 const MORE_COPIES =
   "This field is required: more copies of an id need token_id, quantity, and to_address or to_user. A new id needs token_id, initial_supply, and initial_owner or to_user instead.";

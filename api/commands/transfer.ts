@@ -140,7 +140,13 @@ function itemOf(
     kind === "burn" ? { kind, ...common } : { kind, ...common, to: recipientAddress(recipients, fields, "to_address") };
   const { contract: collection, tokenId } = command;
   return {
-    ...{ id: orderedId(), appId, type: kind, command, reference: fields.reference, collection, tokenId },
+    id: orderedId(),
+    appId,
+    type: kind,
+    command,
+    reference: fields.reference,
+    collection,
+    tokenId,
     newWallet: newWalletOf(recipients, fields),
   };
 }

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 
 import type { ForeignContracts } from "../chain/foreign.ts";
 import type { ReceiverReads } from "../chain/receivers.ts";
+import type { AcceptQueue } from "../commands/accept-queue.ts";
 import type { CommandContext } from "../commands/context.ts";
 import type { LookUps } from "../commands/look-ups.ts";
 import type { UploadPlaces } from "../commands/upload-media.ts";
@@ -32,7 +33,7 @@ export interface AppDeps {
   sealer: Sealer;
   foreign: ForeignContracts;
   receivers: ReceiverReads;
-  /** Notified after a commit: a request can be claimed, a delivery is due, media must be fetched, a contract must be read. */
+  /** Notified after a commit: a request can be claimed, media must be fetched, a contract must be read, a delivery is due. */
   signals: Record<"requests" | "media" | "contracts", { notify(): void }> & {
     /** Raised by the indexer, too, when it has stored blocks. */
     deliveries: Pick<Signal, "notify" | "listen">;
@@ -60,10 +61,10 @@ export interface AppDeps {
   relay: string;
 }
 
-/** What the endpoints need. */
+/** What the endpoints need, and with it the commands: it is also their `CommandContext`. */
 export interface HttpDeps extends AppDeps {
   /** Calls that arrive together are decided together. */
-  accepting: CommandContext["accepting"];
+  accepting: Pick<AcceptQueue, "add">;
   deriveWallets: CommandContext["deriveWallets"];
   lookUps: LookUps;
   uploads: UploadPlaces;

@@ -7,7 +7,7 @@ import { FairQueue, FairShares, type ShareLimits } from "../shared/fair-shares.t
 const RETRY_AFTER = 5;
 /** Calls that wait begin after so many turns of the event loop in which nothing arrived. The first turn may have begun before. */
 const QUIET_TURNS = 3;
-/** Most turns before they begin. */
+/** At most this many turns pass before they begin. */
 const MOST_TURNS = 64;
 
 /** Calls that share the places of a gate. */

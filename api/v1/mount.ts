@@ -38,16 +38,27 @@ function openGates({ settings, arrivals }: HttpDeps) {
   return {
     /** They take memory from the moment when their bodies are read. */
     batches: new Gate({
-      ...{ ...common, name: "batches", running: BATCHES_AT_ONCE, waiting: WAITING_BATCHES },
+      ...common,
+      name: "batches",
+      running: BATCHES_AT_ONCE,
+      waiting: WAITING_BATCHES,
       hint: "It stored nothing of the batch. Repeat the call, with the same Idempotency-Key, after the number of seconds in `Retry-After`.",
     }),
     /** Making their answers takes time. */
     reads: new Gate({
-      ...{ ...common, name: "calls that read", running: READS_AT_ONCE, waiting: WAITING_READS, hint: TRY_AGAIN },
+      ...common,
+      name: "calls that read",
+      running: READS_AT_ONCE,
+      waiting: WAITING_READS,
+      hint: TRY_AGAIN,
     }),
     /** The node runs the code of strangers for them. */
     checks: new Gate({
-      ...{ ...common, name: "checks of receivers", running: CHECKS_AT_ONCE, waiting: WAITING_CHECKS, hint: TRY_AGAIN },
+      ...common,
+      name: "checks of receivers",
+      running: CHECKS_AT_ONCE,
+      waiting: WAITING_CHECKS,
+      hint: TRY_AGAIN,
     }),
   };
 }
@@ -137,6 +148,7 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, readBody: BodyReader, gat
       body: undefined,
       file: null,
     };
+    // For the commands it is the `CommandContext`.
     const own = { ...deps, database: databaseFor(deps.database, credential) };
     const exchange = { request, response };
     if (endpoint.takesFile === true) {

@@ -17,7 +17,7 @@ interface Uncounted {
 
 /** What is counted now. */
 interface Counted {
-  /** Most calls, or items, in a window. */
+  /** At most this many calls, or items, are allowed in a window. */
   limit: number;
   /** How many are counted: 1 for a call. */
   count: number;

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { ApiError, type FieldError, firstOf, requiredField } from "../domain/error-codes.ts";
 
-/** Most entries in `errors`, and the longest field name there: the caller chooses both. */
+/** `errors` has at most this many entries, and field names of at most this length: the caller chooses both. */
 const MAX_ERRORS = 100;
 const MAX_FIELD_LENGTH = 200;
 
@@ -75,7 +75,7 @@ function fieldErrors(issue: z.core.$ZodIssue, { input, valid, most }: Context): 
   return [{ field, ...wordsOf(issue) }];
 }
 
-/** Most characters of the list of valid names. */
+/** The list of valid names has at most this many characters. */
 const MAX_LIST_LENGTH = 400;
 
 /** What `errors` says of an unknown field. The first one also lists the valid names. */

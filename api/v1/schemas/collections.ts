@@ -9,7 +9,7 @@ import { address, collectionType, hosting, integer, requestId, time, warnings } 
 import { pageFrameFields, pageSchema } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
 
-/** Most addresses in `collaborators`. */
+/** `collaborators` has at most this many addresses. */
 const MAX_COLLABORATORS = 100;
 
 /** The fields of a collection's metadata (ERC-7572), as its creation and a change take them. */

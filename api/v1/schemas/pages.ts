@@ -195,7 +195,7 @@ export function pageAnswer<K extends string, T, R extends object = object>(
   return answer as unknown as R & Record<K, T[]> & typeof frame;
 }
 
-/** Most bytes of a character of JavaScript in UTF-8. */
+/** A character of JavaScript has at most this many bytes in UTF-8. */
 const BYTES_OF_CHARACTER = 3;
 const [COMMA, END_OF_ITEMS, END] = [",", "]", "}"].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
 

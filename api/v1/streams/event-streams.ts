@@ -37,7 +37,7 @@ export interface StreamTimes {
 }
 
 const TIMES: StreamTimes = { poll: 250, checkTokens: 500, heartbeat: 15_000 };
-/** Most events of a page. It bounds what a client that reads slowly holds in memory. */
+/** A page has at most this many events. It bounds what a client that reads slowly holds in memory. */
 const PAGE = 64;
 /** Places in feeds that one statement reads pages of. */
 const CURSORS = 16;
