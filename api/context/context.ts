@@ -23,8 +23,8 @@ export interface Connections {
   client: ChainClient;
 }
 
-/** What belongs to the database. */
-export interface Identity {
+/** What belongs to the database, as checked at the start. */
+export interface CheckedIdentity {
   chain: Chain;
   keys: Keys;
   /** The lanes of the settings, and those of earlier settings, which finish what they began. Empty without the role `relayer`. */
@@ -32,7 +32,7 @@ export interface Identity {
 }
 
 /** What the parts of the running service work with. Each thread has its own. */
-export interface Context extends Identity {
+export interface Context extends CheckedIdentity {
   /** Of the process. */
   settings: Settings;
   logger: Logger;
@@ -46,7 +46,7 @@ export interface Context extends Identity {
   addressPolicy: AddressPolicy;
   signals: Signals;
   /** All workers share it. */
-  lone: LoneRuns;
+  loneRuns: LoneRuns;
   /** Called when a newer version of Moneta has migrated the database: this process must end. */
   onNewerSchema: (error: SchemaError) => void;
 }
@@ -58,7 +58,7 @@ interface Parts {
   logger: Logger;
   signals: Signals;
   connections: Connections;
-  identity: Identity;
+  identity: CheckedIdentity;
   onNewerSchema: (error: SchemaError) => void;
 }
 
@@ -88,7 +88,7 @@ export async function createContext(parts: Parts, opened: AsyncDisposableStack):
     content,
     addressPolicy,
     signals,
-    lone: new LoneRuns(),
+    loneRuns: new LoneRuns(),
     onNewerSchema,
   };
 }

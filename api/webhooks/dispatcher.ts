@@ -41,7 +41,7 @@ interface DispatcherDeps {
   now: () => number;
   leaseTimes: LeaseTimes;
   /** Default: its own. */
-  lone?: LoneRuns;
+  loneRuns?: LoneRuns;
 }
 
 /** Deliveries that are posted at the same time: receivers that hang do not delay other apps. */
@@ -61,7 +61,7 @@ export class Dispatcher {
   /** Wakes the loop of this worker alone. */
   readonly #wake = new Signal();
   readonly #holder = newLeaseHolder();
-  readonly #lone: LoneRuns;
+  readonly #loneRuns: LoneRuns;
   readonly #slow = new Set<string>();
   readonly #places = new FairShares(PLACES, [], this.#slow);
   /** What each app has leased and is posting now. */
@@ -78,7 +78,7 @@ export class Dispatcher {
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
-    this.#lone = deps.lone ?? new LoneRuns();
+    this.#loneRuns = deps.loneRuns ?? new LoneRuns();
     this.#sender = new WebhookSender(deps.sealer, deps.agent, () => acceptsUnboundValues(deps.database.read));
     deps.wake.listen(() => {
       this.#wake.raise();
@@ -151,11 +151,11 @@ export class Dispatcher {
     const leased: DueDelivery[] = [];
     let more = due.length === MOST_FOUND;
     const refused = await withoutRefused(due, async (part) => {
-      const by = { holder: this.#holder, lone: this.#lone, running: this.#leased.size };
+      const by = { holder: this.#holder, loneRuns: this.#loneRuns, running: this.#leased.size };
       const options = { ...by, now: now(), leaseUntil: now() + leaseTimes.lasts };
       const done = await database.writeGroup((trx) => leaseDeliveries(trx, part, options));
       this.#logParked(done.parked);
-      more &&= !done.waits;
+      more &&= !done.someMustRunAlone;
       leased.push(...done.leased);
       for (const delivery of done.leased) this.#leased.add(delivery);
     });
@@ -174,7 +174,7 @@ export class Dispatcher {
     const postInTurn = async () => {
       for (let next = waiting.shift(); next !== undefined; next = isOver() ? undefined : waiting.shift()) {
         const delivery = next;
-        await this.#lone.run(delivery, app, () => this.#postOne(delivery));
+        await this.#loneRuns.run(delivery, app, () => this.#postOne(delivery));
       }
     };
     const done = Promise.all(Array.from({ length: places }, postInTurn)).then(async () => {

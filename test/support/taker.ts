@@ -6,7 +6,7 @@ import { dueDeliveries, leaseDeliveries } from "../../api/store/outbox/due-deliv
 
 /** Who takes jobs: a process at which no other job runs. */
 export function taker(holder = newLeaseHolder()) {
-  return { holder, lone: new LoneRuns(), running: 0 };
+  return { holder, loneRuns: new LoneRuns(), running: 0 };
 }
 
 interface Lease extends ReturnType<typeof taker> {
@@ -18,6 +18,6 @@ interface Lease extends ReturnType<typeof taker> {
 export async function takeDueDeliveries(trx: Trx, options: Lease) {
   await closeAbandoned(trx, options.now);
   const due = await dueDeliveries(trx, options.now, []);
-  const { leased, parked, waits } = await leaseDeliveries(trx, due, options);
-  return { taken: leased, parked, waits };
+  const { leased, parked, someMustRunAlone } = await leaseDeliveries(trx, due, options);
+  return { taken: leased, parked, someMustRunAlone };
 }

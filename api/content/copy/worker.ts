@@ -39,7 +39,7 @@ interface MediaWorkerDeps extends CopyDeps {
   now: () => number;
   leaseTimes: LeaseTimes;
   /** Default: its own. */
-  lone?: LoneRuns;
+  loneRuns?: LoneRuns;
 }
 
 /** In milliseconds, like all times here. */
@@ -63,7 +63,7 @@ export class MediaWorker {
   readonly #holder = newLeaseHolder();
   readonly #loop: WorkLoop;
   readonly #tasks: TaskPool;
-  readonly #lone: LoneRuns;
+  readonly #loneRuns: LoneRuns;
   /** Whether a job runs that must be alone. */
   #alone = false;
   readonly #fault = new FaultBackoff(FAULT_BACKOFF, () => performance.now());
@@ -71,7 +71,7 @@ export class MediaWorker {
 
   constructor(deps: MediaWorkerDeps) {
     this.#deps = deps;
-    this.#lone = deps.lone ?? new LoneRuns();
+    this.#loneRuns = deps.loneRuns ?? new LoneRuns();
     this.#tasks = new TaskPool(SHARES, deps.signals.media);
     this.#loop = new WorkLoop({
       logger: deps.logger,
@@ -130,7 +130,7 @@ export class MediaWorker {
   async #run(job: MediaJob, abort: AbortSignal): Promise<TaskSpeed> {
     this.#alone = job.crashes > 0;
     try {
-      return await this.#lone.run(job, job.request.app_id, () => this.#work(job, abort));
+      return await this.#loneRuns.run(job, job.request.app_id, () => this.#work(job, abort));
     } finally {
       this.#alone = false;
     }
@@ -166,7 +166,7 @@ export class MediaWorker {
     const lease = { now: now(), leaseUntil: now() + this.#deps.leaseTimes.lasts, holder: this.#holder };
     // The places of the moment in which the write runs: jobs may have failed while it waited.
     const { taken, parked, aside } = await database.write((trx) =>
-      leaseMediaJobs(trx, { ...lease, shares: this.#shares(), lone: this.#lone, running: this.#tasks.running }),
+      leaseMediaJobs(trx, { ...lease, shares: this.#shares(), loneRuns: this.#loneRuns, running: this.#tasks.running }),
     );
     logParked(logger, "media_job", parked);
     this.#start(taken, abort);

@@ -7,7 +7,7 @@ import { needed } from "../keys.ts";
 import type { NamedWorker } from "../workers.ts";
 
 /** The workers of the role `media`. */
-export function mediaWorkers({ settings, content, signals, lone, metrics, ...context }: Context): NamedWorker[] {
+export function mediaWorkers({ settings, content, signals, loneRuns, metrics, ...context }: Context): NamedWorker[] {
   const { database, logger, now, leaseTimes } = context;
   const common = { database, blocks: content.blocks, logger, now, leaseTimes };
   const media = new MediaWorker({
@@ -16,7 +16,7 @@ export function mediaWorkers({ settings, content, signals, lone, metrics, ...con
     gateway: content.gateway,
     maxBytes: settings.limits.mediaBytes,
     deadline: settings.limits.mediaSeconds * 1_000,
-    lone,
+    loneRuns,
     signals,
     metrics,
   });

@@ -57,14 +57,14 @@ interface Sorted<Row> {
   run: Row[];
   /** What must be put aside. */
   aside: Row[];
-  /** Whether jobs wait to run alone. Reading the queue again at once finds the same ones. */
-  waits: boolean;
+  /** Whether there are jobs that must run alone. Reading the queue again at once finds the same ones. */
+  someMustRunAlone: boolean;
 }
 
 /**
  * Decides which jobs run alone, and when. The workers of a process share it. Jobs that run alone stop the others of their kind, so
- * after some time the others get as much. Of those that wait, one of the app comes next whose jobs took least time: one
- * server that hangs does not delay the jobs of other apps for long.
+ * after some time the others get as much. Of those that wait, the next one is of the app
+ * whose jobs took least time: one server that hangs does not delay the jobs of other apps for long.
  */
 export class LoneRuns {
   readonly #clock: () => number;
@@ -102,14 +102,14 @@ export class LoneRuns {
     const aside = counted.filter(({ crashes }) => crashes > CRASHES_ALONE);
     const crashed = counted.filter(({ crashes }) => crashes > 0 && crashes <= CRASHES_ALONE);
     const others = counted.filter(({ crashes }) => crashes === 0);
-    if (crashed.length === 0) return { run: others, aside, waits: false };
+    if (crashed.length === 0) return { run: others, aside, someMustRunAlone: false };
     const now = this.#clock();
-    if (this.#running > 0 || now < this.#restUntil) return { run: others, aside, waits: true };
+    if (this.#running > 0 || now < this.#restUntil) return { run: others, aside, someMustRunAlone: true };
     this.#since ??= now;
     // Those that run end first.
-    if (running > 0) return { run: [], aside, waits: true };
+    if (running > 0) return { run: [], aside, someMustRunAlone: true };
     const spent = (row: Row) => this.#spent.get(appOf(row)) ?? 0;
-    return { run: [crashed.reduce((a, b) => (spent(b) < spent(a) ? b : a))], aside, waits: true };
+    return { run: [crashed.reduce((a, b) => (spent(b) < spent(a) ? b : a))], aside, someMustRunAlone: true };
   }
 
   /** Runs a job that was taken. If it must be alone, and a job of another kind that must be, too, runs now, it waits for that. */

@@ -13,7 +13,7 @@ import { type StoredRequest, toRequest } from "../requests/requests.ts";
 /** Content that a request waits for. No relayer claims the request before it is there. */
 export interface MediaJob {
   request: StoredRequest;
-  /** Most bytes that the app may store; null: unlimited. */
+  /** The app may store at most this many bytes; null: unlimited. */
   quota: number | null;
   /** Earlier tries. */
   tries: number;
@@ -60,7 +60,7 @@ export async function leaseMediaJobs(trx: Trx, options: TakeOptions): Promise<Ta
       join apps on apps.id = job.app_id
      where ${mayBeTried("media_job", sql`job.request_id`, now)}
      order by due.place, due.at, due.seq limit ${limit} ${forUpdateSkipLocked(trx, "job")}`.execute(trx);
-  const sorted = options.lone.sort(rows, options.running, (row) => row.app_id);
+  const sorted = options.loneRuns.sort(rows, options.running, (row) => row.app_id);
   const ended = readJobs(sorted.aside);
   const begun = readJobs(sorted.run.filter((row) => shares.take(row.app_id)));
   const parked = await parkMediaJobs(trx, [...begun.unreadable, ...ended.unreadable], now);
@@ -85,7 +85,7 @@ interface TakeOptions {
   leaseUntil: number;
   holder: string;
   shares: FairShares;
-  lone: LoneRuns;
+  loneRuns: LoneRuns;
   /** Jobs that run in this process now. */
   running: number;
 }

@@ -127,7 +127,11 @@ interface TriedDelivery {
 export async function recordTries(trx: Trx, tried: readonly TriedDelivery[], now: number): Promise<Set<string>> {
   if (tried.length === 0) return new Set();
   const rows = tried.map(({ id, fence, result: { responseStatus, responseBody, error, nextAt } }) => ({
-    ...{ id, fence, error, next_at: nextAt, response_status: responseStatus },
+    id,
+    fence,
+    error,
+    next_at: nextAt,
+    response_status: responseStatus,
     response_body: responseBody,
     status: error === null ? "delivered" : nextAt === null ? "failed" : "pending",
   }));

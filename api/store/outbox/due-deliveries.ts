@@ -22,11 +22,11 @@ export interface DueDelivery extends UnderWay {
   secrets: string;
   nextAt: number;
   /** Not 0 if it waits for an earlier event of its request. */
-  waits: number;
+  behindEarlier: number;
 }
 
 const DUE: Queue = { table: "deliveries", at: "next_at" };
-/** Most rows that `dueDeliveries` returns, in all and of one app. */
+/** `dueDeliveries` returns at most this many rows, in all and of one app. */
 export const MOST_FOUND = 512;
 const MOST_OF_APP = 128;
 
@@ -34,7 +34,7 @@ interface LeaseOptions {
   now: number;
   leaseUntil: number;
   holder: string;
-  lone: LoneRuns;
+  loneRuns: LoneRuns;
   /** Deliveries that this process has taken, and whose results are not stored. */
   running: number;
 }
@@ -43,23 +43,26 @@ interface LeaseOptions {
  * Leases due deliveries for one try. Of each request only the oldest pending delivery is leased, so that
  * its events arrive in order; the others wait as long as it does. The lease keeps other processes away until `leaseUntil`;
  * if this process dies, the delivery is due again then.
- * @returns the deliveries that no other process has leased meanwhile; those at which processes died, again while they ran alone,
- * which are parked; and whether some wait to run alone.
+ * @returns the deliveries that no other process has leased meanwhile; those that are parked, because processes died at them also
+ * while they ran alone; and whether some must run alone.
  */
 export async function leaseDeliveries(
   trx: Trx,
   due: readonly DueDelivery[],
   options: LeaseOptions,
-): Promise<{ leased: DueDelivery[]; parked: ParkedRow[]; waits: boolean }> {
-  const [first, later] = [due.filter(({ waits }) => waits === 0), due.filter(({ waits }) => waits !== 0)];
-  const { run, aside, waits } = options.lone.sort(first, options.running, ({ appId }) => appId);
+): Promise<{ leased: DueDelivery[]; parked: ParkedRow[]; someMustRunAlone: boolean }> {
+  const [first, later] = [
+    due.filter(({ behindEarlier }) => behindEarlier === 0),
+    due.filter(({ behindEarlier }) => behindEarlier !== 0),
+  ];
+  const { run, aside, someMustRunAlone } = options.loneRuns.sort(first, options.running, ({ appId }) => appId);
   const leased = await lease(trx, run, options);
   const crashed = aside.map(({ id, fence, crashes }) => ({ id, fence, error: new CrashedAlone(crashes) }));
   // They are found again when they are due, and parked again.
   const parked = await parkDeliveries(trx, crashed, options.now, CRASHES_ALONE + 1);
   await putBehindEarlier(trx, later);
   leased.sort((a, b) => a.nextAt - b.nextAt || a.seq - b.seq);
-  return { leased, parked, waits };
+  return { leased, parked, someMustRunAlone };
 }
 
 /**
@@ -78,7 +81,7 @@ export async function dueDeliveries(db: Db, now: number, without: readonly strin
            delivery.holder as "holder", delivery.crashes as "crashes",
            case when exists (select 1 from deliveries as earlier
                               where earlier.request_id = delivery.request_id and earlier.seq < delivery.seq
-                                and earlier.status = 'pending') then 1 else 0 end as "waits"
+                                and earlier.status = 'pending') then 1 else 0 end as "behindEarlier"
       from due
       join deliveries as delivery on delivery.seq = due.seq
       join events on events.seq = delivery.event_seq

@@ -36,7 +36,7 @@ function addDeliveries(database: Database, count: number): Promise<void> {
 
 async function takeDeliveries(
   database: Database,
-  { now, ...by }: { now: number; holder: string; lone: LoneRuns },
+  { now, ...by }: { now: number; holder: string; loneRuns: LoneRuns },
 ): Promise<Taken> {
   const lease = { ...by, now, leaseUntil: now + LEASE, running: 0 };
   const { taken } = await database.write((trx) => takeDueDeliveries(trx, lease));
@@ -52,8 +52,8 @@ describe("deliveries at which a process died", () => {
   const database = useTestDatabase();
   /** Each process comes after the lease of the one before is over. */
   let now: number;
-  const process = (holder: string, lone = new LoneRuns()) =>
-    takeDeliveries(database, { now: (now += 2 * LEASE), holder, lone });
+  const process = (holder: string, loneRuns = new LoneRuns()) =>
+    takeDeliveries(database, { now: (now += 2 * LEASE), holder, loneRuns });
   const crash = async () => (await process(DEAD)).jobs;
   const crashesOf = ({ jobs }: Taken) => jobs.map(({ crashes }) => crashes);
 
@@ -112,16 +112,16 @@ describe("deliveries at which a process died", () => {
 
 describe("jobs that run alone", () => {
   let now: number;
-  let lone: LoneRuns;
+  let loneRuns: LoneRuns;
   beforeEach(() => {
     now = 0;
-    lone = new LoneRuns(() => now);
+    loneRuns = new LoneRuns(() => now);
   });
 
   const row = (app: string, crashes: number) => ({ app, crashes, holder: null });
-  const sort = (rows: ReturnType<typeof row>[], running = 0) => lone.sort(rows, running, ({ app }) => app).run;
+  const sort = (rows: ReturnType<typeof row>[], running = 0) => loneRuns.sort(rows, running, ({ app }) => app).run;
   const run = (app: string, took: number) =>
-    lone.run({ crashes: 1 }, app, () => {
+    loneRuns.run({ crashes: 1 }, app, () => {
       now += took;
       return Promise.resolve();
     });
@@ -133,11 +133,11 @@ describe("jobs that run alone", () => {
 
   it("wait for those of other kinds", async () => {
     const hanging = Promise.withResolvers<null>();
-    const first = lone.run({ crashes: 1 }, "a", () => hanging.promise);
+    const first = loneRuns.run({ crashes: 1 }, "a", () => hanging.promise);
     expect(sort([row("a", 0), row("b", 1)])).to.deep.equal([row("a", 0)]);
     const order: string[] = [];
-    const second = lone.run({ crashes: 1 }, "b", () => Promise.resolve(order.push("b")));
-    const other = lone.run({ crashes: 0 }, "c", () => Promise.resolve(order.push("c")));
+    const second = loneRuns.run({ crashes: 1 }, "b", () => Promise.resolve(order.push("b")));
+    const other = loneRuns.run({ crashes: 0 }, "c", () => Promise.resolve(order.push("c")));
     await other;
     expect(order).to.deep.equal(["c"]);
     hanging.resolve(null);
