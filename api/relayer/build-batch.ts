@@ -248,7 +248,7 @@ async function judgeTooLarge(context: RelayerContext, tooLarge: readonly Countab
   const otherMost = Math.min(gas.current.transactionGas, other ?? 0);
   if (otherMost > most && tooLarge.some((one) => countGas(context, one, otherMost).fits)) {
     const limits = `${most.toString()} gas, and another node says ${otherMost.toString()}`;
-    client.nodes.skip(new NodeDisagrees(`it says that a transaction can have ${limits}`));
+    return client.nodes.skip(new NodeDisagrees(`it says that a transaction can have ${limits}`));
   }
   const isCertain = other !== null && gas.confirmed;
   return tooLarge.map((one) => {
