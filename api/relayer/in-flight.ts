@@ -87,7 +87,7 @@ export class InFlight {
       const due = sentAt === null || passed(sentAt, rebroadcastAfter);
       if (!due && !isRefusal(latest.answer)) continue;
       const answer = due
-        ? await this.#send({ attemptId: latest.id, nonce: batch.nonce, hash: latest.hash, raw })
+        ? await this.send({ attemptId: latest.id, nonce: batch.nonce, hash: latest.hash, raw })
         : latest.answer;
       // Waiting does not resolve a refusal. But a refused empty transaction can only wait: there is no smaller one.
       if (isRefusal(answer) && !isEmpty(raw)) {
@@ -143,7 +143,7 @@ export class InFlight {
         ? "an unmined transaction was replaced with a higher fee"
         : "a transaction that the node refused was replaced",
     );
-    await this.#send({ ...attempt, attemptId, nonce: batch.nonce });
+    await this.send({ ...attempt, attemptId, nonce: batch.nonce });
   }
 
   /**
@@ -183,20 +183,20 @@ export class InFlight {
     return true;
   }
 
-  /** Sends bytes that are in flight once more, or the first ones of a replacement. */
-  async #send(committed: Committed): Promise<BroadcastAnswer> {
+  /**
+   * Broadcasts signed bytes, and marks them as sent.
+   * @returns the node's answer. It is stored with the attempt.
+   */
+  async send(committed: Committed): Promise<BroadcastAnswer> {
     const { database, now } = this.#context;
-    const answer = await this.broadcast(committed);
+    const answer = await this.#broadcast(committed);
     await database.write((trx) => markSent(trx, committed.attemptId, answer, now()));
     crashPoint("relayer:sent");
     return answer;
   }
 
-  /**
-   * Sends signed bytes to the node. They may reach the network whatever the node answers: only blocks show it.
-   * @returns the node's answer, which the caller stores with the attempt.
-   */
-  async broadcast({ nonce, hash, raw }: Committed): Promise<BroadcastAnswer> {
+  /** They may reach the network whatever the node answers: only blocks show it. */
+  async #broadcast({ nonce, hash, raw }: Committed): Promise<BroadcastAnswer> {
     const { client, signals } = this.#context;
     let answer: BroadcastAnswer = "accepted";
     try {

@@ -15,14 +15,7 @@ import { DatabaseError } from "../store/db/errors.ts";
 import { isOutage, parkRows } from "../store/db/parked-rows.ts";
 import type { LaneRow } from "../store/db/schema.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
-import {
-  markSent,
-  NonceTaken,
-  type OpenBatch,
-  openBatches,
-  recordBatch,
-  type RecordedBatch,
-} from "../store/sending/batches.ts";
+import { NonceTaken, type OpenBatch, openBatches, recordBatch, type RecordedBatch } from "../store/sending/batches.ts";
 import {
   claimRequests,
   type Claims,
@@ -137,7 +130,7 @@ export class Lane {
     await this.#inFlight.watch(lease, open);
     await this.#reportReason(lease, open);
 
-    // May the lane send? The node answers while requests gather that share the transaction.
+    // May the lane send? The node is asked while requests gather for the same transaction.
     if (this.#isDraining || !this.#mayAdd(open)) return null;
     const ready = await countReady(database.read, now(), this.#claimSize);
     if (ready === 0) return null;
@@ -180,9 +173,7 @@ export class Lane {
         crashPoint("relayer:committed");
 
         // Broadcast, and mark as sent.
-        const answer = await metrics.step("broadcast", [], () => this.#inFlight.broadcast(recorded));
-        await database.write((trx) => markSent(trx, recorded.attemptId, answer, now()));
-        crashPoint("relayer:sent");
+        await metrics.step("broadcast", [], () => this.#inFlight.send(recorded));
       }
       await this.#park(lease, failed);
     });
