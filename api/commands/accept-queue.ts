@@ -124,7 +124,7 @@ export class AcceptQueue {
     const group: Waiting[] = [];
     let items = 0;
     while (group.length < MAX_GROUP.calls && items < MAX_GROUP.items) {
-      const waiting = this.#together.takeOne(() => true);
+      const waiting = this.#together.takeOne();
       if (waiting === null) break;
       group.push(waiting);
       items += waiting.call.items.length;
@@ -135,8 +135,8 @@ export class AcceptQueue {
   async #decideAlone(): Promise<void> {
     if (this.#decidesAlone === ALONE_AT_ONCE) return;
     this.#decidesAlone += 1;
-    for (const next = () => this.#alone.takeOne(() => true); ;) {
-      const waiting = next();
+    for (;;) {
+      const waiting = this.#alone.takeOne();
       if (waiting === null) break;
       await this.#decide(waiting);
     }

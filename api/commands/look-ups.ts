@@ -36,8 +36,8 @@ export function createLookUps(db: Db) {
   };
 }
 
-/** A group has at most this many calls. It limits how long the first one waits. */
-const MAX_GROUP = 500;
+/** A group that has this many items takes no further call. It limits how long the first one waits. */
+const MAX_ITEMS = 500;
 
 interface Waiting<In, Out> {
   items: readonly In[];
@@ -70,8 +70,14 @@ export function together<In, Out>(
     }
   }
 
+  function takeGroup(): Waiting<In, Out>[] {
+    let count = 0;
+    const last = waiting.findIndex(({ items }) => (count += items.length) >= MAX_ITEMS);
+    return waiting.splice(0, last === -1 ? waiting.length : last + 1);
+  }
+
   async function runAll(): Promise<void> {
-    while (waiting.length > 0) await run(waiting.splice(0, MAX_GROUP));
+    while (waiting.length > 0) await run(takeGroup());
     isRunning = false;
   }
 

@@ -95,7 +95,7 @@ export class FairQueue<T> {
   }
 
   /** Removes the first item of the first app in turn that may start. Null: no app may. */
-  takeOne(mayStart: (app: string) => boolean): T | null {
+  takeOne(mayStart: (app: string) => boolean = () => true): T | null {
     for (const [app, items] of this.#waiting) {
       const [item] = items;
       if (item === undefined || !mayStart(app)) continue;
@@ -106,16 +106,5 @@ export class FairQueue<T> {
       return item;
     }
     return null;
-  }
-
-  /** Removes at most `most` items, one of each app in turn. */
-  take(most: number): T[] {
-    const taken: T[] = [];
-    while (taken.length < most) {
-      const item = this.takeOne(() => true);
-      if (item === null) break;
-      taken.push(item);
-    }
-    return taken;
   }
 }

@@ -58,4 +58,14 @@ describe("look-ups of calls that arrive together", () => {
     expect(tokens.flat().map((token) => token?.app_id)).to.deep.equal([other, undefined, me, other]);
     expect(statements()).to.equal(1);
   });
+
+  it("share a statement until they look for 500 things", async () => {
+    const { plugin, taken: statements } = statementCounter();
+    const lookUps = createLookUps(api.database.read.withPlugin(plugin));
+    const batch = Array.from({ length: 250 }, () => ({ appId: api.app.id, address: randomAddress() }));
+    statements();
+    const found = await Promise.all([batch, batch, batch.slice(0, 1)].map((calls) => lookUps.wallets(calls)));
+    expect(found.map(({ length }) => length)).to.deep.equal([250, 250, 1]);
+    expect(statements()).to.equal(2);
+  });
 });
