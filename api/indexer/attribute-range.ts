@@ -148,10 +148,10 @@ function entryOf({ range, collections, apps, owners }: Joined, move: TokenMove):
   if (own !== undefined) return [{ move: stored, type: own, foreign: false, mintedBy }];
   const foreign = range.indexed.foreign.get(move.contract);
   if (foreign === undefined) return [];
-  const historyOf = [move.from, move.to].filter((end) => {
+  const historyOf = [move.from, move.to].filter((end): end is string => {
     const app = end === null ? undefined : apps.get(end);
     return app !== undefined && followsAt(foreign, app, move.blockNumber);
-  }) as string[];
+  });
   if (historyOf.length === 0) return [];
   return [{ move: { ...stored, historyOf }, type: foreign.type, foreign: true, mintedBy }];
 }

@@ -166,12 +166,12 @@ export class Indexer {
         const attributed = await attributeRange(this.#context, slice, finalBlocks);
         const complete = await addNodeFacts(this.#context, slice, attributed);
         if (!(await this.#writer.store(slice, complete))) return true;
+        this.#agreement.stored(slice);
         rest = restOf(slice, complete.collections);
       }
     } catch (error) {
       return await this.#doubt(range, error);
     }
-    this.#agreement.stored(range);
     await this.#afterBlocks(range.head, range.to, confirmed);
     return range.to < head;
   }

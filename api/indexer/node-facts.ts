@@ -25,8 +25,8 @@ export interface CompleteSlice extends SliceToStore, Pick<AttributedSlice, "coll
 }
 
 /**
- * Adds what only a node, that of the session, can say of a slice: what the batches cost, why calls failed, what wallets hold of foreign contracts, the
- * owner of new collections, and whether a lane sent a transaction that the database does not know.
+ * Adds what only a node, that of the session, can say of a slice: what the batches cost, why calls failed, what wallets hold of
+ * foreign contracts, the owner of new collections, and whether a lane sent a transaction that the database does not know.
  */
 export async function addNodeFacts(
   context: IndexerContext,
@@ -154,10 +154,11 @@ async function unknownOfLanes(
     ({ kind, transactionHash }) => kind === "batch-executed" && !known.has(transactionHash),
   );
   if (executed.length === 0) return null;
+  const blocks = new Map(executed.map(({ transactionHash, blockNumber }) => [transactionHash, blockNumber]));
   const first = await firstNonces(database.read);
   const chainId = await readMeta(database.read, "chain_id");
-  const transactions = await client.transactions(executed.map(({ transactionHash }) => transactionHash));
-  for (const [index, { transactionHash: hash, blockNumber }] of executed.entries()) {
+  const transactions = await client.transactions([...blocks.keys()]);
+  for (const [index, [hash, blockNumber]] of [...blocks].entries()) {
     const transaction = transactions[index];
     if (transaction === null)
       throw new ChainUnavailable("the node does not have a transaction whose logs it returned: it is not in sync");

@@ -64,8 +64,8 @@ export interface ChainRange extends Omit<RangeToRead, "first"> {
 }
 
 /**
- * Reads one range, from the node of the session. Every log is checked against the header of its block. So a reorg between two answers, or a node that mixes
- * two chains, gives an error and no mixed data.
+ * Reads one range, from the node of the session. Every log is checked against the header of its block. So a reorg between two
+ * answers, or a node that mixes two chains, gives an error and no mixed data.
  * @param receipts compares the logs with the receipts of their blocks; null: nothing does.
  * @throws ChainUnavailable, RangeTooLarge: read a smaller range.
  */

@@ -31,8 +31,8 @@ const OFF = 600_000;
 /** Codes for a method that the node does not have (JSON-RPC, EIP-1474). */
 const NO_METHOD: ReadonlySet<number> = new Set([-32_601, -32_004]);
 /**
- * A unit of gas pays for at most this many bytes of receipts. The longest are logs without topics and data: 375 gas, about 450 bytes. Receipts
- * that are longer than the gas of their block allows are a lie.
+ * A unit of gas pays for at most this many bytes of receipts. The longest are logs without topics and data: 375 gas, about 450
+ * bytes. Receipts that are longer than the gas of their block allows are a lie.
  */
 const BYTES_PER_GAS = 2n;
 /**

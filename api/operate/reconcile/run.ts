@@ -25,7 +25,7 @@ export interface ReconcileDeps {
   folder: string;
   /** Gas limit of one call of a foreign contract. */
   foreignCallGas: number;
-  /** Most transfer logs of a foreign contract in 500 blocks. */
+  /** A foreign contract with more moves than this in 500 blocks is quarantined. */
   maxForeignMoves: number;
 }
 

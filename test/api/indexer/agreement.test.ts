@@ -2,6 +2,8 @@ import { expect } from "chai";
 
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
+import { ChainUnavailable } from "../../../api/chain/errors.ts";
+import type { IndexerContext } from "../../../api/indexer/context.ts";
 import type { Indexer } from "../../../api/indexer/indexer.ts";
 import { leaseTimes } from "../../../api/shared/lease.ts";
 import { type MetaKey, readMeta, writeMeta } from "../../../api/store/db/meta.ts";
@@ -44,7 +46,10 @@ describe("Agreement", () => {
     branches.push(branch);
     return branch;
   };
-  const open = (receipts: typeof PROVEN | null = null): { indexer: Indexer; nodes: Nodes } => {
+  const open = (
+    receipts: typeof PROVEN | null = null,
+    sliceSize: IndexerContext["sliceSize"] | null = null,
+  ): { indexer: Indexer; nodes: Nodes } => {
     const nothing = () => undefined;
     nodes?.stop();
     nodes = new Nodes(
@@ -53,7 +58,8 @@ describe("Agreement", () => {
     );
     const client = new ChainClient(nodes);
     const options = { contracts, confirmations: CONFIRMATIONS, reorg: (blocks: number) => undone.push(blocks) };
-    return { indexer: createIndexer(database, client, receipts === null ? options : { ...options, receipts }), nodes };
+    const chosen = { ...(receipts && { receipts }), ...(sliceSize && { sliceSize }) };
+    return { indexer: createIndexer(database, client, { ...options, ...chosen }), nodes };
   };
   const meta = async (key: MetaKey) => Number(await readMeta(database.read, key));
   /** As often as a service would have done after some time. */
@@ -220,6 +226,33 @@ describe("Agreement", () => {
       for (const branch of branches) branch.head = 90;
       await steps(indexer);
       expect(undone).to.deep.equal([32]);
+      expect(await meta("confirmed_block")).to.equal(88);
+    });
+
+    it("undoes a slice of a node that forgot a log and then failed, before it gave the facts of the next slice", async () => {
+      const [first, second, third] = [await nodeOf(60), await nodeOf(60), await nodeOf(60)];
+      const followed = await follow(database, { app: APP });
+      let slicesUntilFailure = Infinity;
+      const { indexer, nodes } = open(null, {
+        took: () => void (slicesUntilFailure -= 1),
+        get value() {
+          if (slicesUntilFailure > 0) return 1;
+          slicesUntilFailure = Infinity;
+          throw new ChainUnavailable("the node does not answer");
+        },
+      });
+      await steps(indexer);
+      for (const { logs } of [second, third]) logs.set(61, contracts.relay);
+      // One slice ends with block 62, and the next one with block 63.
+      for (const { logs } of [first, second, third]) logs.set(62, followed).set(63, followed);
+      for (const branch of branches) branch.head = 63;
+      slicesUntilFailure = 1;
+      await steps(indexer, 2);
+      expect([await meta("checkpoint"), slicesUntilFailure]).to.deep.equal([63, Infinity]);
+      for (const branch of branches) branch.head = 90;
+      await steps(indexer);
+      expect(undone).to.deep.equal([32]);
+      expect(nodes.state().states.map(({ word }) => word)).to.deep.equal(["disagrees", "up", "up"]);
       expect(await meta("confirmed_block")).to.equal(88);
     });
 

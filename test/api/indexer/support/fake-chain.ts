@@ -2,6 +2,7 @@ import { id } from "ethers";
 
 import type { ChainClient } from "../../../../api/chain/client.ts";
 import type { ContractAddresses } from "../../../../api/chain/contracts.ts";
+import type { IndexerContext } from "../../../../api/indexer/context.ts";
 import { Indexer } from "../../../../api/indexer/indexer.ts";
 import type { ReceiptCheck } from "../../../../api/indexer/receipt-check.ts";
 import type { LeaseTimes } from "../../../../api/shared/lease.ts";
@@ -93,6 +94,8 @@ interface FakeIndexer {
   receipts?: Pick<ReceiptCheck, "check" | "isProving">;
   /** Absent: it works only when a test calls `step`. */
   leaseTimes?: LeaseTimes;
+  /** Absent: it adapts to how long commits take. */
+  sliceSize?: NonNullable<IndexerContext["sliceSize"]>;
   /** Called with the number of blocks that were undone. */
   reorg?: (blocks: number) => void;
 }
@@ -100,7 +103,7 @@ interface FakeIndexer {
 export function createIndexer(
   database: Database,
   client: ChainClient,
-  { contracts, confirmations, receipts, reorg, leaseTimes }: FakeIndexer,
+  { contracts, confirmations, receipts, reorg, leaseTimes, sliceSize }: FakeIndexer,
 ): Indexer {
   return new Indexer(
     indexerContext(database, {
@@ -109,6 +112,7 @@ export function createIndexer(
       confirmations,
       receipts: receipts ?? null,
       leaseTimes: leaseTimes ?? null,
+      ...(sliceSize === undefined ? {} : { sliceSize }),
       ...(reorg === undefined ? {} : { metrics: { ...NO_METRICS, reorg } }),
     }),
   );
