@@ -1,7 +1,7 @@
 /** Calls in the first part of an app. If they are answered quickly, each further part is larger by `GROWTH`. */
 const FIRST_PART = 1;
 const GROWTH = 4;
-/** Most calls in a part. */
+/** A part has at most this many calls. */
 const LARGEST_PART = 100;
 
 /** Asks for some calls of one app. "unanswered": the node did not answer before the signal. */

@@ -2,9 +2,9 @@
 export interface ShareLimits {
   /** Places that the apps share. */
   shared: number;
-  /** Most places of one app. */
+  /** One app has at most this many of them. */
   ofApp: number;
-  /** Most pieces of work of all apps. An app without any may begin one until then, also when the shared places are used up. */
+  /** At most this many pieces of work of all apps. An app without any may begin one until then, also when the shared places are used up. */
   most: number;
 }
 
