@@ -234,9 +234,8 @@ async function leaveMediaWork({ database }: World): Promise<void> {
   const index = new BlockIndex(database, SETTINGS.MEDIA_STORE, () => Date.now());
   const id = randomUUID();
   await index.announce("upload-of-a-dead-process");
-  await index.begin(id);
   for await (const { cid } of index.all()) {
-    await index.quarantine(id, [cid], Date.now() + 1);
+    await index.quarantine({ id, first: true }, [cid], Date.now() + 1);
     return;
   }
   throw new Error("no block is stored");

@@ -120,10 +120,9 @@ export class IndexedBlocks implements BlockStore {
     let begun = false;
     return {
       add: async (cids, before) => {
-        if (!begun) await index.begin(id);
-        begun = true;
         const limit = Math.min(before, Date.now()) - CLOCK_DIFFERENCE;
-        const moved = await index.quarantine(id, cids.map(canonicalCid), limit);
+        const moved = await index.quarantine({ id, first: !begun }, cids.map(canonicalCid), limit);
+        begun = true;
         if (moved === null) throw new QuarantineTakenOver();
         return moved.map((cid) => CID.parse(cid));
       },

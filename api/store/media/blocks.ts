@@ -173,25 +173,19 @@ export class BlockIndex {
     );
   }
 
-  /** Begins a garbage collection, and ends any other: one at a time. */
-  begin(id: string): Promise<void> {
-    return this.#database.write(async (trx) => {
-      await this.#end(trx);
-      await trx
-        .insertInto("media_collections")
-        .values({ store: this.#store, id })
-        .onConflict((conflict) => conflict.column("store").doUpdateSet({ id }))
-        .execute();
-    });
-  }
-
   /**
    * Quarantines blocks that were not stored since `before`.
+   * @param collection `first`: the garbage collection begins, and ends any other, because only one runs at a time.
    * @returns those that were quarantined; null when another process has ended the collection.
    */
-  quarantine(id: string, cids: readonly string[], before: number): Promise<string[] | null> {
+  quarantine(
+    { id, first }: { id: string; first: boolean },
+    cids: readonly string[],
+    before: number,
+  ): Promise<string[] | null> {
     return this.#database.write(async (trx) => {
-      if (!(await this.#isRunning(trx, id))) return null;
+      if (first) await this.#begin(trx, id);
+      else if (!(await this.#isRunning(trx, id))) return null;
       const { rows } = await sql<{ cid: string }>`
         update media_blocks set quarantine = ${id}
          where store = ${this.#store} and quarantine is null and stored_at < ${before}
@@ -199,6 +193,16 @@ export class BlockIndex {
         returning cid`.execute(trx);
       return rows.map(({ cid }) => cid);
     });
+  }
+
+  async #begin(trx: Trx, id: string): Promise<void> {
+    // First: it waits for the transaction of another collection, whose blocks are then seen below, and restored.
+    await trx
+      .insertInto("media_collections")
+      .values({ store: this.#store, id })
+      .onConflict((conflict) => conflict.column("store").doUpdateSet({ id }))
+      .execute();
+    await this.#restoreAll(trx);
   }
 
   async quarantined(id: string): Promise<string[]> {
@@ -220,9 +224,14 @@ export class BlockIndex {
     return this.#database.write((trx) => this.#end(trx, id));
   }
 
-  async #end(trx: Trx, id: string | null = null): Promise<number> {
+  async #end(trx: Trx, id: string | null): Promise<number> {
     const collections = trx.deleteFrom("media_collections").where("store", "=", this.#store);
     await (id === null ? collections : collections.where("id", "=", id)).execute();
+    return this.#restoreAll(trx, id);
+  }
+
+  /** @param id of the collection whose blocks are restored; null: of every one that runs or was given up. */
+  async #restoreAll(trx: Trx, id: string | null = null): Promise<number> {
     const blocks = this.#blocks(trx).set({ quarantine: null });
     const theirs = blocks.where("quarantine", "is not", null).where("quarantine", "<>", REMOVED);
     const restored = await (id === null ? theirs : blocks.where("quarantine", "=", id)).executeTakeFirst();

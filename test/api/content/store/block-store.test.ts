@@ -129,6 +129,25 @@ for (const kind of BLOCK_STORES) {
         expect(await rejectionOf(quarantine.add([cid], now()))).to.include({ name: "QuarantineTakenOver" });
       });
 
+      // A folder has one process, and `collectMedia` restores what an earlier collection left before it begins.
+      if (kind !== "files") {
+        it("is restored when another collection begins, which removes only what it has quarantined itself", async () => {
+          const [cat, dog] = [await stored("cat"), await stored("dog")];
+          await store.age();
+          const [first, second] = [store.blocks.quarantine(), store.other().quarantine()];
+          expect(await first.add([cat.cid], now())).to.have.length(1);
+          expect(await second.add([dog.cid], now())).to.have.length(1);
+          expect(await text(cat.cid)).to.equal("cat");
+          expect(await rejectionOf(first.add([cat.cid], now()))).to.include({ name: "QuarantineTakenOver" });
+          expect(await rejectionOf(first.confirm())).to.include({ name: "QuarantineTakenOver" });
+          expect(await first.restoreAll()).to.equal(0);
+          await second.confirm();
+          expect(await second.remove()).to.deep.equal({ blocks: 1, bytes: 3 });
+          expect(await text(cat.cid)).to.equal("cat");
+          expect(await store.blocks.has(dog.cid)).to.equal(false);
+        });
+      }
+
       it("keeps a block that was stored again meanwhile, whether it is restored or removed", async () => {
         const { cid, bytes } = await stored("cat");
         for (const end of ["restore", "remove", "late remove"] as const) {

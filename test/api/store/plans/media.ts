@@ -111,8 +111,8 @@ async function blocks(tour: Tour): Promise<void> {
   await firstPages(index.all(), 1_000);
   await index.touch("block");
   await index.end();
-  await index.begin("collection");
-  await index.quarantine("collection", ["block", "other"], NOW + 1);
+  await index.quarantine({ id: "collection", first: true }, ["block"], NOW + 1);
+  await index.quarantine({ id: "collection", first: false }, ["other"], NOW + 1);
   await index.quarantined("collection");
   await index.restore("collection", "other");
   await index.confirm("collection");
