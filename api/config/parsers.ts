@@ -188,13 +188,13 @@ function readKey(text: string): { id: string; bytes: Uint8Array } | null {
  * this because it takes long to load, and may not be installed.
  */
 
-const NAME = String.raw`[\w-]{1,63}(?:\.[\w-]{1,63})*`;
+const NAME = String.raw`(?=[^/]{1,253}(?:/|$))[\w-]{1,63}(?:\.[\w-]{1,63})*`;
 const IP = String.raw`/(?<kind>ip4|ip6)/(?<ip>[\dA-Fa-f.:]+)`;
 const TCP = String.raw`/tcp/(?<port>\d{1,5})`;
 const HOST = `(?:${IP}|/dns[46]?/${NAME})`;
 const LISTEN = new RegExp(`^${IP}${TCP}$`);
 const ANNOUNCED = new RegExp(`^${HOST}${TCP}$`);
-const PEER = new RegExp(`^(?:${HOST}${TCP}|/dnsaddr/${NAME})/p2p/(?<peer>\\w+)$`);
+const PEER = new RegExp(`^(?:${HOST}${TCP}|/dnsaddr/${NAME})/p2p/(?<peer>[^/]+)$`);
 
 /** Listen addresses. Port 0 picks a free port. */
 export const listenAddresses = list.refine(

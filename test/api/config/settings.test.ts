@@ -261,6 +261,7 @@ describe("settings", () => {
       ["IPFS_LISTEN", "/ip4/127.0.0.1/tcp/4001,none"],
       ["IPFS_LISTEN", ","],
       ["IPFS_ANNOUNCE", "/ip4/1.2.3.4/tcp/0"],
+      ["IPFS_ANNOUNCE", `/dns4/${"a.".repeat(126)}aa/tcp/4001`],
       ["IPFS_ANNOUNCE", `/ip4/1.2.3.4/tcp/4001/p2p/${peer}`],
       ["IPFS_BOOTSTRAP", "/ip4/1.2.3.4/tcp/4001"],
       ["IPFS_BOOTSTRAP", "/ip4/1.2.3.4/tcp/4001/p2p/12D3Koo0"],
