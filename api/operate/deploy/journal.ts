@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -129,8 +128,13 @@ function journalFile({ folder, chainId }: Place): string {
 
 /** @returns null when there is no such file. */
 async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T | null> {
-  if (!existsSync(file)) return null;
-  const parsed = schema.safeParse(parseJson(await readFile(file, "utf8")));
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    // A file that cannot be read may name contracts that are on the chain: another deployment must not begin.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  });
+  if (text === null) return null;
+  const parsed = schema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
   throw new OperatorError(`${file} is not a deployment file: ${z.prettifyError(parsed.error)}`);
 }
