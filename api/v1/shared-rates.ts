@@ -76,14 +76,13 @@ export class SharedRates {
   }
 
   /** Calls that arrive meanwhile are added up the next time. */
-  async #addUp(key: string, uncounted: Uncounted): Promise<SharedCount | null> {
+  async #addUp(key: string, uncounted: Uncounted): Promise<SharedCount> {
     const { database, window } = this.#options;
     const now = Date.now();
     const added = { key, used: uncounted.calls, endsAt: uncounted.endsAt };
     uncounted.calls = 0;
     try {
-      const [total] = await database.write((trx) => addCalls(trx, [added], { now, window }));
-      if (total === undefined) return null;
+      const total = await database.write((trx) => addCalls(trx, added, { now, window }));
       uncounted.endsAt = total.endsAt;
       return { used: total.used + uncounted.calls, msBeforeNext: Math.max(1, total.endsAt - now) };
     } catch (error) {

@@ -4,7 +4,7 @@ import { QUOTA_NAMES, type QuotaName, type Quotas, type QuotaUse } from "../../d
 import type { RequestType } from "../../domain/request.ts";
 import { counterKeys, readCounters } from "../db/counters.ts";
 import type { AppRow } from "../db/schema.ts";
-import { type Db, forNoKeyUpdate, rowSet, textSet, type Trx } from "../db/sql.ts";
+import { type Db, forNoKeyUpdate, textSet, type Trx } from "../db/sql.ts";
 import { countLiveTokens } from "./api-tokens.ts";
 
 /** Calls of one token or address, in a window that ends at a time. */
@@ -16,34 +16,29 @@ interface RateCount {
 }
 
 /**
- * Adds calls that a process has counted to the totals of all processes. A window that is over begins again.
+ * Adds calls of one key that a process has counted to the total of all processes. A window that is over begins again.
  * @param window its length in milliseconds. A window that ends much later is from before a clock was set back.
- * @returns the totals, with the ends of their windows.
+ * @returns the total, with the end of its window.
  */
 export async function addCalls(
   trx: Trx,
-  counts: readonly RateCount[],
+  { key, used, endsAt }: RateCount,
   { now, window }: { now: number; window: number },
-): Promise<RateCount[]> {
+): Promise<RateCount> {
   await trx
     .deleteFrom("rate_counts")
     .where("ends_at", "<", now - window)
     .execute();
-  const input = rowSet(
-    trx,
-    { key: "text", used: "integer", ends_at: "integer" },
-    // In one order everywhere, so that processes that add to the same keys do not lock each other out.
-    counts.map(({ key, used, endsAt }) => ({ key, used, ends_at: endsAt })).sort((a, b) => (a.key < b.key ? -1 : 1)),
-  );
   const isOver = sql`(rate_counts.ends_at <= ${now} or rate_counts.ends_at > ${now + 2 * window})`;
   const { rows } = await sql<RateCount>`
-    insert into rate_counts (key, used, ends_at)
-    select key, used, ends_at from ${input} as input where true order by ord
+    insert into rate_counts (key, used, ends_at) values (${key}, ${used}, ${endsAt})
     on conflict (key) do update set
       used = case when ${isOver} then excluded.used else rate_counts.used + excluded.used end,
       ends_at = case when ${isOver} then excluded.ends_at else rate_counts.ends_at end
     returning key as "key", used as "used", ends_at as "endsAt"`.execute(trx);
-  return rows;
+  const [total] = rows;
+  if (total === undefined) throw new Error("the count of a key was not stored");
+  return total;
 }
 
 type QuotaColumn = `quota_${QuotaName}`;

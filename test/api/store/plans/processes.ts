@@ -28,8 +28,8 @@ export async function runProcesses({ read, write }: Tour): Promise<void> {
   await write((trx) => removeProcess(trx, "other", "process"));
   await countProcesses(read, "relayer", { now: NOW, lasts: 15_000, within: 7_500 });
   await write((trx) => removeProcess(trx, "api", "process"));
-  const counts = [{ key: "token:a", used: 1, endsAt: NOW + 60_000 }];
-  await write((trx) => addCalls(trx, counts, { now: NOW, window: 60_000 }));
+  const count = { key: "token:a", used: 1, endsAt: NOW + 60_000 };
+  await write((trx) => addCalls(trx, count, { now: NOW, window: 60_000 }));
   await write((trx) => parkRows(trx, "old_row", [{ id: "a", error: "it always fails" }], NOW));
   await parkedOf(read, "old_row");
   await write((trx) => forgetParked(trx, NOW));
