@@ -61,7 +61,10 @@ describe("a token or session that is revoked", () => {
     const isValid = (credential: Credential) =>
       requireStillValid(deps, credential).then(
         () => true,
-        () => false,
+        (error: unknown) => {
+          expect(error).to.include({ errorCode: "unauthorized" });
+          return false;
+        },
       );
     const valid = () => Promise.all(credentials.map(isValid));
     expect(await valid()).to.deep.equal([true, true, false]);
