@@ -15,7 +15,7 @@ import { wrongBase } from "../domain/conditions.ts";
 import { parseJson } from "../shared/text.ts";
 import { databaseName } from "../store/db/errors.ts";
 import { readContracts, readMeta, writeContracts, writeMeta } from "../store/db/meta.ts";
-import { lockLedger } from "../store/db/sql.ts";
+import { type Db, lockLedger } from "../store/db/sql.ts";
 import type { Connections } from "./context.ts";
 import type { Keys } from "./keys.ts";
 import { StartupError } from "./startup-error.ts";
@@ -118,7 +118,7 @@ function requireChainOf(
  */
 async function adoptFactories(settings: Settings, connections: Connected, chainId: bigint): Promise<ContractAddresses> {
   const { database, client } = connections;
-  const known = deployedAddresses(await readContracts(database.read));
+  const known = await contractsOf(database.read);
   const contracts = await withDeployedFactories(known, settings.deploymentsDir, chainId);
   await requireContracts(client, chainId, contracts, settings.allowedContractCode);
   if (isDeepStrictEqual(contracts, known)) return known;
@@ -132,7 +132,7 @@ async function adoptFactories(settings: Settings, connections: Connected, chainI
   }
   const written = await database.write(async (trx) => {
     await lockLedger(trx);
-    if (!isDeepStrictEqual(deployedAddresses(await readContracts(trx)), known)) return false;
+    if (!isDeepStrictEqual(await contractsOf(trx), known)) return false;
     await writeContracts(trx, contracts);
     return true;
   });
@@ -183,9 +183,11 @@ export async function addDeployedFactories(
   return { ...known, factories: [...known.factories, ...added] };
 }
 
-/** @param stored the value in `meta`. */
-export function deployedAddresses(stored: unknown): ContractAddresses {
-  return storedAddresses.parse(stored);
+/** The contracts of a database that belongs to a chain. @throws StartupError, DatabaseError */
+export async function contractsOf(db: Db): Promise<ContractAddresses> {
+  const stored = await readContracts(db, storedAddresses);
+  if (stored !== null) return stored;
+  throw new StartupError("The database belongs to a chain, but has no addresses of contracts. Restore a backup.");
 }
 
 async function readDeployment(folder: string, chainId: bigint): Promise<ContractAddresses> {

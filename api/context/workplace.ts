@@ -8,8 +8,8 @@ import type { Settings } from "../config/settings.ts";
 import type { FoundKeys } from "../keys/seed-file.ts";
 import { type Database, openExistingDatabase } from "../store/db/database.ts";
 import { databaseName } from "../store/db/errors.ts";
-import { readContracts, readMeta } from "../store/db/meta.ts";
-import { addDeployedFactories, deployedAddresses, hostedBaseOf } from "./chain-identity.ts";
+import { readMeta } from "../store/db/meta.ts";
+import { addDeployedFactories, contractsOf, hostedBaseOf } from "./chain-identity.ts";
 import { COMMAND_WAIT, openChain } from "./chain-link.ts";
 import { findKeys } from "./keys.ts";
 
@@ -35,7 +35,7 @@ export async function withWorkplace<T>(settings: Settings, work: (place: Workpla
         `to the service's, or start the service once.`,
     );
   }
-  const known = deployedAddresses(await readContracts(database.read));
+  const known = await contractsOf(database.read);
   const contracts = await addDeployedFactories(known, settings.deploymentsDir, BigInt(chainId));
   const genesis = z.string().parse(await readMeta(database.read, "genesis"));
   const client = openChain(settings, { database, maxWait: COMMAND_WAIT }, opened);

@@ -317,8 +317,7 @@ export class Indexer {
   /** Another process may have started with a factory that is newer than this process, and may use it. */
   async #contracts(): Promise<ContractAddresses> {
     const { database, contracts } = this.#context;
-    const stored = await readContracts(database.read);
-    const current = stored === null ? contracts : storedAddresses.parse(stored);
+    const current = (await readContracts(database.read, storedAddresses)) ?? contracts;
     return current.factories.length > contracts.factories.length ? current : contracts;
   }
 

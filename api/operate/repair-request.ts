@@ -31,8 +31,8 @@ export async function repairRequest(database: Database, id: string): Promise<Com
 
 /** What the signed transaction of the request does for it. */
 async function signedCommand(database: Database, { number, raw }: StoredTexts): Promise<Command | null> {
-  const contracts = storedAddresses.parse(await readContracts(database.read));
-  if (number === null || raw === null) return null;
+  const contracts = await readContracts(database.read, storedAddresses);
+  if (contracts === null || number === null || raw === null) return null;
   const call = decodeExecute(dataOf(raw))?.find((one) => one.number === number);
   return call === undefined ? null : decodeCommand(call, contracts);
 }

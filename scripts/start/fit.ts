@@ -1,7 +1,7 @@
 import { ChainClient } from "../../api/chain/client.ts";
+import { storedAddresses } from "../../api/chain/contracts.ts";
 import { contractsWithoutCode } from "../../api/chain/reads.ts";
 import { defaultDatabase } from "../../api/config/settings.ts";
-import { deployedAddresses } from "../../api/context/chain-identity.ts";
 import { openExistingDatabase } from "../../api/store/db/database.ts";
 import { checkpointOf, readContracts, readMeta } from "../../api/store/db/meta.ts";
 import type { Db } from "../../api/store/db/sql.ts";
@@ -25,7 +25,7 @@ export async function databaseFits(dataDir: string, rpcUrl: string): Promise<boo
 
 /** Whether the chain has the contracts, and all blocks that the database has processed. */
 async function hasProcessedBlocks(db: Db, client: ChainClient): Promise<boolean> {
-  const [genesis, contracts] = [await readMeta(db, "genesis"), await readContracts(db)];
+  const [genesis, contracts] = [await readMeta(db, "genesis"), await readContracts(db, storedAddresses)];
   // A start that was interrupted before it deployed the contracts.
   if (genesis === null || contracts === null) return false;
   const checkpoint = await checkpointOf(db);
@@ -33,7 +33,7 @@ async function hasProcessedBlocks(db: Db, client: ChainClient): Promise<boolean>
   if (first?.hash !== genesis || processed == null) return false;
   const stored = await storedBlock(db, checkpoint);
   if (stored !== undefined && stored.hash !== processed.hash) return false;
-  return (await contractsWithoutCode(client, deployedAddresses(contracts))).length === 0;
+  return (await contractsWithoutCode(client, contracts)).length === 0;
 }
 
 /** Whether the database knows all transactions of its lanes. After a power cut it may lack its last writes. */

@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
+import { z } from "zod";
 
+import { parseJson } from "../../shared/text.ts";
 import { compiledQuery } from "./compiled-query.ts";
 import { DatabaseError } from "./errors.ts";
 import { type Db, engineOf, type Trx } from "./sql.ts";
@@ -118,10 +120,16 @@ export async function deleteMeta(trx: Trx, key: MetaKey): Promise<void> {
   await trx.deleteFrom("meta").where("key", "=", key).execute();
 }
 
-/** The addresses of the service's contracts as they were stored; null when none were. The caller checks their shape. */
-export async function readContracts(db: Db): Promise<unknown> {
+/** The addresses of the service's contracts; null when none are stored. @throws DatabaseError when they are damaged */
+export async function readContracts<T>(db: Db, schema: z.ZodType<T>): Promise<T | null> {
   const text = await readMeta(db, "contracts");
-  return text === null ? null : (JSON.parse(text) as unknown);
+  if (text === null) return null;
+  const parsed = schema.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  throw new DatabaseError(
+    `The addresses of the contracts in the database (table meta, key contracts) are damaged. Correct them, or restore a backup. ` +
+      `Nothing was changed.\n${z.prettifyError(parsed.error)}`,
+  );
 }
 
 export async function writeContracts(trx: Trx, contracts: object): Promise<void> {

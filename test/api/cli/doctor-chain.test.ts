@@ -4,7 +4,9 @@ import type { ContractAddresses } from "../../../api/chain/contracts.ts";
 import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import { connectRelay } from "../../../api/chain/relay-administration.ts";
 import type { Database } from "../../../api/store/db/database.ts";
+import { DatabaseError } from "../../../api/store/db/errors.ts";
 import { readMeta, writeMeta } from "../../../api/store/db/meta.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { useDoctor, worstOf } from "./support/doctor.ts";
 
 const DAY = 86_400_000;
@@ -35,6 +37,23 @@ describe("doctor: database and chain", () => {
       expect(worstOf(await doctor.examineWith(set(missing), set(known)), "contracts").words).to.match(
         /no contract at: factory/,
       );
+    });
+
+    it("says that damaged addresses are damaged, as each command does", async () => {
+      const { contracts } = moneta.service;
+      for (const damaged of [
+        { ...contracts, relay: "0x12" },
+        { ...contracts, factories: [] },
+      ]) {
+        try {
+          await doctor.change(set(damaged));
+          const error = await rejectionOf(doctor.examine());
+          expect(error).to.be.instanceOf(DatabaseError);
+          expect(error.message).to.match(/^The addresses of the contracts in the database .* are damaged\. /);
+        } finally {
+          await doctor.change(set(contracts));
+        }
+      }
     });
 
     it("reports a relay address without code", async () => {

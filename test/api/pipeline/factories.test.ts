@@ -5,11 +5,11 @@ import { expect } from "chai";
 
 import { type ContractAddresses, deploymentFile } from "../../../api/chain/contracts.ts";
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../../../api/chain/local-contracts.ts";
-import { withDeployedFactories } from "../../../api/context/chain-identity.ts";
+import { contractsOf, withDeployedFactories } from "../../../api/context/chain-identity.ts";
 import { deployContracts } from "../../../api/operate/deploy/deploy-contracts.ts";
 import type { Examination } from "../../../api/checks/examine.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
-import { readContracts, writeContracts } from "../../../api/store/db/meta.ts";
+import { writeContracts } from "../../../api/store/db/meta.ts";
 import { readGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
 import { CompactERC721Collection__factory } from "../../../types/ethers-contracts/factories/CompactERC721Collection__factory.ts";
 import { CollectionFactory__factory } from "../../../types/ethers-contracts/factories/CollectionFactory__factory.ts";
@@ -81,7 +81,7 @@ describe("an installation of 0.2.0 that gets a factory for compact storage", () 
     return (JSON.parse(command) as { foreign: boolean }).foreign;
   };
   const storages = async () =>
-    ((await readContracts(moneta.service.database.read)) as ContractAddresses).factories.map(({ storage }) => storage);
+    (await contractsOf(moneta.service.database.read)).factories.map(({ storage }) => storage);
 
   /** Mints to both, moves a token, and compares with the contract. */
   async function useCollection(address: string): Promise<void> {

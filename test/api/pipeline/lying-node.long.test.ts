@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { AbiCoder, id as topicOf, toBeHex, toQuantity, Transaction } from "ethers";
 
 import { signTransaction } from "../../../api/chain/transaction.ts";
-import { readContracts, readMeta } from "../../../api/store/db/meta.ts";
+import { contractsOf } from "../../../api/context/chain-identity.ts";
+import { readMeta } from "../../../api/store/db/meta.ts";
 import { type Interception, type ProxiedCall, type RpcProxy, startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
 import { HostileERC721__factory } from "../../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";
 import { Relay__factory } from "../../../types/ethers-contracts/factories/Relay__factory.ts";
@@ -150,7 +151,7 @@ for (const count of [1, 3]) {
     before(async () => {
       while (proxies.length < count) proxies.push(await startRpcProxy(moneta.node.url));
       await moneta.start(settings());
-      const contracts = (await readContracts(moneta.service.database.read)) as { relay: string; delegate: string };
+      const contracts = await contractsOf(moneta.service.database.read);
       const [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
       const receiver = await foreign.programmed(Mode.accept);
       place = { ...contracts, collection, wallet, receiver, plain: (await foreign.plain(wallet, 1)).address };

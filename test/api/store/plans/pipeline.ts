@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 import type { CollectionKind, Command } from "../../../../api/domain/command.ts";
 import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import { insertApp } from "../../../../api/store/apps/apps.ts";
@@ -55,7 +57,7 @@ async function setUp({ read, write }: Tour): Promise<void> {
   await write((trx) => setWebhook(trx, { ...webhook, disabled_at: null, created_at: 1, updated_at: 1 }));
   await write((trx) => writeMeta(trx, "checkpoint", LARGE.toString()));
   await write((trx) => writeContracts(trx, {}));
-  await readContracts(read);
+  await readContracts(read, z.unknown());
   await readMeta(read, "checkpoint");
   const known = { type: "ERC721", name: null } as const;
   // The service does not know yet that this contract will be its own collection.
