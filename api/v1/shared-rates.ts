@@ -13,6 +13,8 @@ export interface SharedRatesOptions {
 interface Uncounted {
   calls: number;
   endsAt: number;
+  /** The write that adds earlier calls now. */
+  adding: Promise<SharedCount> | null;
 }
 
 /** What is counted now. */
@@ -70,13 +72,25 @@ export class SharedRates {
   #entry(key: string, now: number, msBeforeNext: number): Uncounted {
     const known = this.#uncounted.get(key);
     if (known !== undefined && known.endsAt > now) return known;
-    const entry = { calls: 0, endsAt: now + msBeforeNext };
+    const entry: Uncounted = { calls: 0, endsAt: now + msBeforeNext, adding: null };
     this.#uncounted.set(key, entry);
     return entry;
   }
 
-  /** Calls that arrive meanwhile are added up the next time. */
+  /**
+   * One write at a time. When the calls that arrive meanwhile are a share again, they wait for the next one: while the database
+   * is slow, a process lets through no more than two shares that the others do not know.
+   */
   async #addUp(key: string, uncounted: Uncounted): Promise<SharedCount> {
+    // Its failure concerns its own calls.
+    if (uncounted.adding !== null) await uncounted.adding.catch(() => null);
+    uncounted.adding ??= this.#write(key, uncounted).finally(() => {
+      uncounted.adding = null;
+    });
+    return uncounted.adding;
+  }
+
+  async #write(key: string, uncounted: Uncounted): Promise<SharedCount> {
     const { database, window } = this.#options;
     const now = Date.now();
     const added = { key, used: uncounted.calls, endsAt: uncounted.endsAt };

@@ -50,8 +50,9 @@ export const PATIENCE = {
   tries: 5,
   /** Wait before the second try. Each further wait is twice as long. */
   firstWait: 2_000,
-  /** Pause between two polls whether the verifier has finished, and most polls. */
+  /** Pause between two questions whether the verifier has finished. */
   poll: 3_000,
+  /** It is asked at most so often. */
   polls: 200,
 };
 type Patience = typeof PATIENCE;

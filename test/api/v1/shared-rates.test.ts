@@ -75,6 +75,30 @@ describe("SharedRates", () => {
     expect(total).to.be.within(LIMIT, 1.25 * LIMIT);
   });
 
+  it("lets through two shares while the database does not answer, and adds the rest with one write", async () => {
+    const answer = Promise.withResolvers<null>();
+    const slow: Pick<TestDatabase, "write"> = {
+      write: async (operation) => {
+        writes += 1;
+        await answer.promise;
+        return database.write(operation);
+      },
+    };
+    const rates = new SharedRates({ database: slow, processes: () => 2, window: WINDOW });
+    let through = 0;
+    const calls = Array.from({ length: LIMIT }, async (_, index) => {
+      const total = await rates.add("token:a", { used: index + 1, msBeforeNext: WINDOW }, ONE);
+      if (total === null) through += 1;
+      return total;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(writes).to.equal(1);
+    expect(through).to.be.within(1, (2 * LIMIT) / 8);
+    answer.resolve(null);
+    expect((await Promise.all(calls)).at(-1)).to.include({ used: LIMIT });
+    expect(writes).to.equal(2);
+  });
+
   it("adds what a process counted before another one started", async () => {
     let processes = 1;
     const [first, second] = [processOf(() => processes), processOf(() => processes)];
