@@ -43,7 +43,7 @@ interface Side {
 
 /**
  * `agreed`: the block is final. `waits`: nobody has decided yet. `contradicted`: most nodes say something else. `unknown`: nobody
- * knows which logs an earlier process read of the blocks that are not final, so they must be read again.
+ * knows which logs another process read of the blocks that are not final, so they must be read again.
  */
 type Verdict = { kind: "agreed" } | { kind: "waits" } | { kind: "unknown" } | Contradicted;
 
@@ -71,8 +71,11 @@ export class Agreement {
   #waits: { since: number; reason: string } | null = null;
   /** The next comparison ends at this block: nodes that are late have it. */
   #reached: number | null = null;
-  /** Whether blocks that are not final may be of an earlier process. */
-  #isNew = true;
+  /**
+   * The checkpoint as this process has left it. If the database has another one, blocks that are not final may be of another process,
+   * or of a commit whose end this process has not seen. Null: this process has not looked yet.
+   */
+  #checkpoint: number | null = null;
   /** When the node that is read was first seen to have another block at the checkpoint, as half of the nodes. */
   #splitSince: number | null = null;
 
@@ -99,22 +102,29 @@ export class Agreement {
   /** Blocks were stored. */
   stored(blocks: ChainRange): void {
     this.#unproven.add(blocks, this.#byTwo);
+    this.#checkpoint = blocks.to;
   }
 
   /** Blocks above this one were undone. */
   rolledBack(fork: number): void {
     this.#byTwo = Math.min(this.#byTwo, fork);
     this.#unproven.keep({ upTo: fork });
+    if (this.#checkpoint !== null) this.#checkpoint = Math.min(this.#checkpoint, fork);
   }
 
   /** Another process follows the chain, so nobody here compares blocks. */
   standBy(): void {
-    this.#byTwo = -1;
-    this.#unproven.keep({ upTo: -1 });
+    this.#forget();
     this.#divided = [];
     this.#waits = this.#reached = this.#splitSince = null;
-    this.#isNew = true;
     this.#deps.client.nodes.agree();
+  }
+
+  /** What was stored since the last agreement may be of another process. */
+  #forget(): void {
+    this.#byTwo = -1;
+    this.#unproven.keep({ upTo: -1 });
+    this.#checkpoint = null;
   }
 
   /**
@@ -126,9 +136,12 @@ export class Agreement {
     const { database, client } = this.#deps;
     if (client.nodes.count === 1) return { agreed: deep, verdict: AGREED, more: false };
     const agreed = await agreedBlock(database.read, checkpoint);
-    const known = this.#isNew ? await this.#known(agreed) : checkpoint;
-    if (known < checkpoint) return { agreed: known, verdict: { kind: "unknown" }, more: false };
-    this.#isNew = false;
+    if (this.#checkpoint !== checkpoint) {
+      this.#forget();
+      const known = await this.#known(agreed);
+      if (known < checkpoint) return { agreed: known, verdict: { kind: "unknown" }, more: false };
+      this.#checkpoint = checkpoint;
+    }
     this.#splitSince = null;
     const newest = Math.min(deep, checkpoint);
     const to = Math.min(newest, agreed + MOST_COMPARED, this.#reached ?? Infinity);
@@ -140,7 +153,7 @@ export class Agreement {
     return { agreed: Math.max(agreed, to), verdict, more: to > agreed && to < newest };
   }
 
-  /** Of the blocks after this one, an earlier process may have stored logs that nobody can compare any more. */
+  /** Of the blocks after this one, another process may have stored logs that nobody can compare any more. */
   async #known(agreed: number): Promise<number> {
     const { read } = this.#deps.database;
     if (await this.#deps.isProven()) return Infinity;

@@ -284,6 +284,25 @@ describe("Agreement", () => {
     });
   });
 
+  describe("given two processes that take turns, because the lease of one ended with an error", () => {
+    it("reads blocks of the other one again where receipts prove nothing", async () => {
+      const [liar, second, third] = [await nodeOf(60), await nodeOf(60), await nodeOf(60)];
+      const { indexer, nodes } = open();
+      await steps(indexer);
+      const other = createIndexer(database, new ChainClient(liar.fake.url), { contracts, confirmations: 5 });
+      for (const { logs } of [second, third]) logs.set(61, contracts.relay);
+      for (const branch of branches) branch.head = 62;
+      await steps(other, 1);
+      expect([await meta("checkpoint"), undone]).to.deep.equal([62, []]);
+      await steps(indexer, 1);
+      expect([await meta("checkpoint"), undone]).to.deep.equal([58, [4]]);
+      for (const branch of branches) branch.head = 90;
+      await steps(indexer);
+      expect(nodes.state().states.map(({ word }) => word)).to.deep.equal(["disagrees", "up", "up"]);
+      expect(await meta("confirmed_block")).to.equal(88);
+    });
+  });
+
   describe("given the nodes agree again when far more blocks are stored than may be ahead", () => {
     it("goes on", async () => {
       const stored = 60_000;
