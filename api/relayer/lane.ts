@@ -42,7 +42,14 @@ import { type Batch, buildBatch } from "./build-batch.ts";
 import { CannotSend, type CanSend, checkCanSend, checkDatabaseIsNewest, reasonOf } from "./can-send.ts";
 import type { RelayerContext } from "./context.ts";
 import { InFlight } from "./in-flight.ts";
-import { affordableGas, fillsBlocks, LEAST_IN_FLIGHT, mayAddToFlight, pauseBeforePartial } from "./pace.ts";
+import {
+  affordableGas,
+  affordsAnother,
+  fillsBlocks,
+  LEAST_IN_FLIGHT,
+  mayAddToFlight,
+  pauseBeforePartial,
+} from "./pace.ts";
 import { reportCommit, reportUnsent } from "./report.ts";
 import { signBatch } from "./sign.ts";
 
@@ -214,8 +221,9 @@ export class Lane {
   }
 
   /** Whether the lane can pay for one more transaction beside those in flight. Warns once each time that its funds become low. */
-  async #canPay(open: readonly OpenBatch[], { funds, fees, blockGas, mostGas }: CanSend): Promise<boolean> {
+  async #canPay(open: readonly OpenBatch[], able: CanSend): Promise<boolean> {
     const { database, gas, logger, keyring } = this.#context;
+    const { funds, fees, blockGas } = able;
     this.#blockGas = blockGas;
     const recentGas = await recentBatchGas(database.read);
     const isLow = isLowOnFunds(funds, usualBatchCost(recentGas, gas.current, fees.maxFeePerGas));
@@ -229,8 +237,7 @@ export class Lane {
         "the lane is low on funds: send it the chain's own currency",
       );
     this.#isLow = isLow;
-    // The first transactions need no check: they wait in the database until the lane is funded.
-    if (open.length < LEAST_IN_FLIGHT || affordableGas(open, funds, fees) >= mostGas) return true;
+    if (affordsAnother(open, able)) return true;
     this.#shortUntil = performance.now() + SHORT_WAIT;
     return false;
   }

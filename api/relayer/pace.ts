@@ -1,6 +1,6 @@
 import { isDue } from "../store/db/due.ts";
 import type { StoredAttempt } from "../store/sending/batches.ts";
-import type { Fees } from "./can-send.ts";
+import type { CanSend, Fees } from "./can-send.ts";
 
 /**
  * Milliseconds from one transaction to the next one, if that is not full and one is in flight. The time grows with each
@@ -71,6 +71,17 @@ export function fillsBlocks(open: readonly FlightTransaction[], blockGas: number
 
 function gasInFlight(open: readonly FlightTransaction[]): number {
   return open.reduce((sum, { attempts }) => sum + Number(attempts.at(-1)?.gasLimit ?? 0n), 0);
+}
+
+/**
+ * Whether the lane can pay for one more transaction beside those in flight. The first ones need no check: they wait in the database
+ * until the lane is funded.
+ */
+export function affordsAnother(
+  open: readonly FlightTransaction[],
+  able: Pick<CanSend, "funds" | "fees" | "mostGas">,
+): boolean {
+  return open.length < LEAST_IN_FLIGHT || affordableGas(open, able.funds, able.fees) >= able.mostGas;
 }
 
 /**

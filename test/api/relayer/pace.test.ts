@@ -2,6 +2,7 @@ import { expect } from "chai";
 
 import {
   affordableGas,
+  affordsAnother,
   type FlightTransaction,
   fillsBlocks,
   largestLike,
@@ -72,12 +73,21 @@ describe("mayAddToFlight", () => {
   });
 });
 
+describe("affordsAnother", () => {
+  const affords = (count: number, funds: bigint) =>
+    affordsAnother(inFlight(count, 100), { funds, fees: FEES, mostGas: 200 });
+
+  it("counts what is in flight and the next transaction at their highest fees, and holds up none of the first four", () => {
+    // Five of 100 gas and one of 200 gas, at 10 wei each.
+    expect([affords(5, 7_000n), affords(5, 6_999n), affords(3, 0n)]).to.deep.equal([true, false, true]);
+  });
+});
+
 describe("affordableGas", () => {
   it("is what the funds pay for at the highest fee, beside what the transactions in flight can cost", () => {
     expect(affordableGas([], 7_009n, FEES)).to.equal(700);
     expect(affordableGas([], 0n, { ...FEES, maxFeePerGas: 0n })).to.equal(Infinity);
     expect(affordableGas(inFlight(2, 100), 7_009n, FEES)).to.equal(500);
-    expect(affordableGas(inFlight(5, 100), 6_999n, FEES)).to.equal(199);
     expect(affordableGas(inFlight(8, 100), 7_009n, FEES)).to.equal(0);
   });
 });
