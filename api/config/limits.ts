@@ -76,9 +76,8 @@ export const BATCHES_AT_ONCE = { shared: 4, ofApp: 1, most: 8 };
 /** How many batches wait in a process. Further ones are refused. */
 export const WAITING_BATCHES = { shared: 240, ofApp: 30, most: 480 };
 /**
- * How many calls that read (`GET`) a process handles at a time. A page of 4 MiB keeps the process busy for some hundredths of a
- * second, and calls of other apps must not wait for hundreds of them. Fewer would make light calls slower: those that begin together
- * share look-ups and turns of the event loop.
+ * How many calls that read (`GET`) a process handles at a time; with long answers, fewer (`Gate`). Light calls that begin together
+ * share look-ups and turns of the event loop, so fewer of them at a time would be slower.
  */
 export const READS_AT_ONCE = { shared: 32, ofApp: 16, most: 64 };
 /** How many such calls wait in a process. Further ones are refused. */

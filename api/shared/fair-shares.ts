@@ -43,23 +43,23 @@ export class FairShares {
     return this.#used.has(app);
   }
 
-  /** Takes a place for an app. @returns false when the app has its share. */
-  take(app: string): boolean {
-    if (!this.#mayBegin(app)) return false;
-    this.#add(app);
+  /** Takes places for an app. @returns false when the app has its share. */
+  take(app: string, places = 1): boolean {
+    if (!this.#mayBegin(app, places)) return false;
+    this.#add(app, places);
     return true;
   }
 
-  /** Gives a place back. */
-  release(app: string): void {
-    const left = (this.#used.get(app) ?? 0) - 1;
+  /** Gives places back. */
+  release(app: string, places = 1): void {
+    const left = (this.#used.get(app) ?? 0) - places;
     if (left > 0) this.#used.set(app, left);
     else this.#used.delete(app);
-    this.#total -= 1;
+    this.#total -= places;
   }
 
-  #mayBegin(app: string): boolean {
-    return this.free > 0 && (this.#used.get(app) ?? 0) < this.#shareOf(app);
+  #mayBegin(app: string, places = 1): boolean {
+    return this.free > 0 && (this.#used.get(app) ?? 0) + places <= this.#shareOf(app);
   }
 
   #shareOf(app: string): number {
@@ -67,9 +67,9 @@ export class FairShares {
     return this.#slow.has(app) ? 1 : Math.max(1, Math.min(ofApp, shared - this.#total));
   }
 
-  #add(app: string): void {
-    this.#used.set(app, (this.#used.get(app) ?? 0) + 1);
-    this.#total += 1;
+  #add(app: string, places = 1): void {
+    this.#used.set(app, (this.#used.get(app) ?? 0) + places);
+    this.#total += places;
   }
 }
 

@@ -10,6 +10,11 @@ const QUIET_TURNS = 3;
 /** At most this many turns pass before they begin. */
 const MOST_TURNS = 64;
 
+/** A call takes a place for each of these bytes that the last answer of its app had. Making long answers takes time and memory. */
+const BYTES_OF_PLACE = 512 * 1024;
+/** Places of a call while no other call of its app has been answered. */
+const PLACES_OF_UNKNOWN = 4;
+
 /** Calls that share the places of a gate. */
 interface GateOptions {
   /** In messages, such as `batches`. */
@@ -37,7 +42,8 @@ type Closable = Pick<EventEmitter, "once" | "off">;
 export interface Place {
   /** Whether the call had to wait: what was checked before may no longer be true. */
   waited: boolean;
-  leave: () => void;
+  /** @param bytes of the answer; 0: there is none. */
+  leave: (bytes: number) => void;
 }
 
 /**
@@ -48,7 +54,9 @@ export class Gate {
   readonly #options: GateOptions;
   readonly #running: FairShares;
   readonly #places: FairShares;
-  readonly #waiting = new FairQueue<() => void>();
+  readonly #waiting = new FairQueue<(places: number) => void>();
+  /** Bytes of the last answer of each app that has calls here. */
+  readonly #answered = new Map<string, number>();
   /** Whether calls that wait are about to begin. */
   #isWaking = false;
 
@@ -64,28 +72,37 @@ export class Gate {
    * @throws ApiError `unavailable` when too many wait, or this one has waited too long
    */
   async enter(appId: string, response?: Closable): Promise<Place> {
-    const leave = () => {
-      this.#running.release(appId);
-      this.#wake();
-    };
     const hasWaiting = this.#places.has(appId);
     // A call does not overtake those of its app that wait.
-    if (!hasWaiting && this.#running.take(appId)) return { waited: false, leave };
+    const places = this.#placesOf(appId);
+    if (!hasWaiting && this.#running.take(appId, places)) return { waited: false, leave: this.#leaving(appId, places) };
     if (!this.#places.take(appId)) throw this.#tooMany(hasWaiting);
     try {
-      await this.#wait(appId, response);
+      return { waited: true, leave: this.#leaving(appId, await this.#wait(appId, response)) };
     } finally {
       this.#places.release(appId);
     }
-    return { waited: true, leave };
   }
 
-  /** Resolves when the call has a place to run. A call that stops waiting never gets one. */
-  async #wait(appId: string, response: Closable | undefined): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-    const begin = () => {
-      resolve(undefined);
+  /** Places of the next call of an app. A call beside which no other one of its app runs takes one place, however long its answer is. */
+  #placesOf(appId: string): number {
+    if (!this.#running.has(appId)) return 1;
+    const bytes = this.#answered.get(appId);
+    return bytes === undefined ? PLACES_OF_UNKNOWN : Math.max(1, Math.ceil(bytes / BYTES_OF_PLACE));
+  }
+
+  #leaving(appId: string, places: number): Place["leave"] {
+    return (bytes) => {
+      this.#running.release(appId, places);
+      if (bytes > 0) this.#answered.set(appId, bytes);
+      if (!this.#running.has(appId) && !this.#places.has(appId)) this.#answered.delete(appId);
+      this.#wake();
     };
+  }
+
+  /** Resolves to the places of the call when it may run. A call that stops waiting never gets any. */
+  async #wait(appId: string, response: Closable | undefined): Promise<number> {
+    const { promise, resolve: begin, reject } = Promise.withResolvers<number>();
     const stop = (reason: ApiError) => {
       this.#waiting.remove(appId, begin);
       // Has no effect on a call that has begun.
@@ -100,7 +117,7 @@ export class Gate {
     }, this.#options.seconds * 1_000);
     this.#waiting.add(appId, begin);
     try {
-      await promise;
+      return await promise;
     } finally {
       clearTimeout(timer);
       response?.off("close", closed);
@@ -132,9 +149,10 @@ export class Gate {
 
   #beginWaiting(): void {
     for (;;) {
-      const begin = this.#waiting.takeOne((appId) => this.#running.take(appId));
+      let places = 1;
+      const begin = this.#waiting.takeOne((appId) => this.#running.take(appId, (places = this.#placesOf(appId))));
       if (begin === null) return;
-      begin();
+      begin(places);
     }
   }
 

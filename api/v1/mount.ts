@@ -135,8 +135,6 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, readBody: BodyReader, gat
       const call = { ...identity, appId, credential, query };
       if (prefersStream(request)) return endpoint.stream.open(deps, request, response, call);
     }
-    // Before the answer is made, which would be in vain.
-    if (endpoint.method === "get") deps.bytes.requireFit(request, identity, MAX_PAGE_BYTES);
     const common = {
       appId,
       credential,
@@ -165,6 +163,8 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, readBody: BodyReader, gat
     const place = (await gate?.enter(appId, response)) ?? null;
     let handled = NO_BODY.handled;
     try {
+      // Before the answer is made, which would be in vain. While the call waited, its caller may have stopped reading.
+      if (endpoint.method === "get") deps.bytes.requireFit(request, identity, MAX_PAGE_BYTES);
       const waited = place?.waited === true || (endpoint.body !== undefined && !request.complete);
       const body = endpoint.body === undefined ? NO_BODY : await readBody(request, response, identity);
       ({ handled } = body);
@@ -176,7 +176,7 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, readBody: BodyReader, gat
       };
       send(deps, response, identity, await endpoint.handle(own, call, exchange));
     } finally {
-      place?.leave();
+      place?.leave(Number(response.get("Content-Length") ?? 0));
       handled();
     }
   };

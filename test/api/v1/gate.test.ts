@@ -4,9 +4,9 @@ import { Worker } from "node:worker_threads";
 
 import { expect } from "chai";
 
-import { BATCHES_AT_ONCE, WAITING_BATCHES } from "../../../api/config/limits.ts";
+import { BATCHES_AT_ONCE, READS_AT_ONCE, WAITING_BATCHES, WAITING_READS } from "../../../api/config/limits.ts";
 import { ApiError } from "../../../api/domain/error-codes.ts";
-import { Gate } from "../../../api/v1/gate.ts";
+import { Gate, type Place } from "../../../api/v1/gate.ts";
 import { callFrom } from "../../../scripts/scene/callers.ts";
 import { eventually } from "../../support/eventually.ts";
 import { addApp } from "../support/api.ts";
@@ -51,7 +51,9 @@ describe("Gate", () => {
   function ask(app: string, name = app): () => Promise<void> {
     const place = gate.enter(app).then(({ leave }) => {
       started.push(name);
-      return leave;
+      return () => {
+        leave(0);
+      };
     });
     // A batch that a test leaves waiting is refused after that test, when nobody looks at it any more.
     place.catch(() => undefined);
@@ -93,6 +95,24 @@ describe("Gate", () => {
       await setImmediate();
     }
     expect(started).to.deep.equal(["busy-1", "busy-2"]);
+  });
+
+  it("handles as many calls of an app at a time as the size of its answers allows, and always one", async () => {
+    gate = new Gate({ ...BATCHES, running: READS_AT_ONCE, waiting: WAITING_READS });
+    let running: Place[] = [];
+    /** Ends what runs, with answers of so many bytes. @returns how many calls run then. */
+    const end = async (bytes: number) => {
+      const ended = running;
+      running = [];
+      for (const { leave } of ended) leave(bytes);
+      for (let turn = 0; turn < 100; turn++) await setImmediate();
+      return running.length;
+    };
+    for (let calls = 0; calls < 100; calls++) void gate.enter("busy").then((place) => running.push(place));
+    expect(await end(0), "as long as no size is known").to.equal(4);
+    expect([await end(1_000), await end(4_194_304), await end(100_000_000), await end(1_000)]).to.deep.equal([
+      16, 2, 1, 16,
+    ]);
   });
 
   it("gives no more than the most of all apps, and then the first that waits", async () => {
@@ -178,7 +198,7 @@ describe("Gate", () => {
   it("says whether a call had to wait", async () => {
     const first = await gate.enter("busy");
     const second = gate.enter("busy");
-    first.leave();
+    first.leave(0);
     expect([first.waited, (await second).waited]).to.deep.equal([false, true]);
   });
 
@@ -191,10 +211,10 @@ describe("Gate", () => {
       for (const response of responses) response.emit("close");
       for (const { status } of await Promise.allSettled(late)) expect(status).to.equal("rejected");
     }
-    first.leave();
+    first.leave(0);
     const next = await gate.enter("busy");
     expect(next.waited).to.equal(false);
-    next.leave();
+    next.leave(0);
   });
 
   describe("given three apps that flood the service over HTTP", () => {

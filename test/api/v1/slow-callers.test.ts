@@ -4,12 +4,14 @@ import { connect, type Socket } from "node:net";
 import { expect } from "chai";
 import express from "express";
 
+import { MAX_PAGE_BYTES, READS_AT_ONCE } from "../../../api/config/limits.ts";
 import { errorHandler } from "../../../api/v1/errors.ts";
 import { HeldBytes } from "../../../api/v1/held-bytes.ts";
 import { createHttpServer } from "../../../api/v1/server.ts";
 import { eventually } from "../../support/eventually.ts";
 import { HeldTimers } from "../../support/held-timers.ts";
 import { type TestApi, startApi } from "../support/api.ts";
+import { addCollection, addMint, addWallet, confirmUpTo } from "../support/api-rows.ts";
 import { type Listening, listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 
 /** Milliseconds in which a body must arrive, and in which an upload must begin to arrive. */
@@ -181,6 +183,33 @@ describe("slow callers", () => {
         async () => (await (await call(url, large(""))).readsAll()).startsWith("HTTP/1.1 200 ") || undefined,
       );
       expect((await reader.readsAll()).length).to.be.below(LARGE);
+    });
+  });
+
+  describe("given many calls of an app that reads none of the answers", () => {
+    it("makes no page for those that waited while earlier answers were not read", async () => {
+      api = await startApi({ limits: { callBytes: MAX_PAGE_BYTES } });
+      const [to, contract] = [await addWallet(api), await addCollection(api)];
+      // More than the operating system takes of an answer that is not read.
+      const metadata = { description: "a".repeat(6_000_000) };
+      await addMint(api, { contract, to, metadata, unlockable: "Only the holder reads this." });
+      await confirmUpTo(api, 10);
+      let pages = 0;
+      const { sealer } = api;
+      const open = sealer.open.bind(sealer);
+      sealer.open = (...sealed) => {
+        pages += 1;
+        return open(...sealed);
+      };
+      const token = api.app.token;
+      const get = `GET /v1/accounts/${to} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n`;
+      for (let calls = 0; calls < 3 * READS_AT_ONCE.ofApp; calls++) await call(api.baseUrl, "");
+      for (const { socket } of callers) socket.write(`${get}\r\n`);
+      await eventually(() => Promise.resolve(pages > 0 || undefined));
+      // It waits behind all others.
+      const last = await call(api.baseUrl, `${get}Connection: close\r\n\r\n`);
+      expect(await last.readsAll()).to.match(/^HTTP\/1.1 503 .*are not read/s);
+      expect(pages).to.be.at.most(READS_AT_ONCE.ofApp);
     });
   });
 
