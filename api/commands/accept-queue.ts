@@ -1,13 +1,15 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
 import type { Limits } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import { FairQueue, FairShares } from "../shared/fair-shares.ts";
 import { DatabaseUnavailable } from "../store/db/errors.ts";
 import type { Database } from "../store/db/database.ts";
-import type { Trx } from "../store/db/sql.ts";
-import { acceptGroup, type AcceptRules, acceptWithChanges, type Call } from "./accept.ts";
+import { acceptGroup, type AcceptRules, type CheckedCall } from "./accept.ts";
+import { acceptWithChanges } from "./accept-changes.ts";
 import type { Answer } from "./answers.ts";
-import { isError, type OrError } from "./or-error.ts";
+import { type OrError, unlessError } from "./or-error.ts";
 
 /**
  * At most this many calls are decided together, and a group that has this many items takes no further call. Both limit how long
@@ -22,8 +24,8 @@ const RESERVE = 0.2;
 const RETRY_AFTER = 5;
 
 /** A call that is not decided yet. */
-interface Waiting extends PromiseWithResolvers<Answer> {
-  call: Call;
+interface WaitingCall extends PromiseWithResolvers<OrError<Answer>> {
+  call: CheckedCall;
   /** It is refused when the time is over, unless its transaction has begun by then. */
   timer: NodeJS.Timeout;
   isRefused: boolean;
@@ -36,7 +38,8 @@ interface AcceptSettings {
 
 /**
  * Decides calls that arrive together in one transaction. A call with changes has a transaction of its own. Create one per process
- * and database.
+ * and database. Before a call comes here, its look-ups were made together with those of other calls (`look-ups.ts`). On SQLite,
+ * the transaction shares its commit with other writes (`store/db/writes.ts`).
  *
  * The calls that wait are bounded in number and in time, and the apps take turns, so the calls of one app do not keep those of
  * the others waiting. Their bytes are bounded as bodies of calls in progress (`HeldBytes`).
@@ -47,9 +50,9 @@ export class AcceptQueue {
   readonly #waitSeconds: number;
   /** The places of the calls that wait or are being decided. */
   readonly #places: FairShares;
-  readonly #together = new FairQueue<Waiting>();
+  readonly #together = new FairQueue<WaitingCall>();
   #decidesTogether = false;
-  readonly #alone = new FairQueue<Waiting>();
+  readonly #alone = new FairQueue<WaitingCall>();
   #decidesAlone = 0;
 
   constructor(database: Database, sealer: Sealer, { appGasPerDay, limits }: AcceptSettings) {
@@ -61,52 +64,57 @@ export class AcceptQueue {
   }
 
   /**
+   * Waits for the transaction that decides the call.
    * @throws ApiError when the call is refused; `unavailable` when too many calls wait, or this one has waited too long. Nothing of
    * it is stored then.
    * @throws the errors of its changes and of the database.
    */
-  async add(call: Call): Promise<Answer> {
+  async decide(call: CheckedCall): Promise<Answer> {
     const { appId } = call.caller;
     if (!this.#places.take(appId)) throw tooManyWait(this.#places.has(appId));
-    const queue = call.changes === null ? this.#together : this.#alone;
+    const queue = call.changes === undefined ? this.#together : this.#alone;
     const refuse = () => {
       waiting.isRefused = true;
       queue.remove(appId, waiting);
       waiting.reject(waitedTooLong(this.#waitSeconds));
     };
     const timer = setTimeout(refuse, this.#waitSeconds * 1_000).unref();
-    const waiting: Waiting = { call, timer, isRefused: false, ...Promise.withResolvers<Answer>() };
+    const waiting: WaitingCall = { call, timer, isRefused: false, ...Promise.withResolvers<OrError<Answer>>() };
     queue.add(appId, waiting);
-    if (queue === this.#alone) void this.#decideAlone();
-    else this.#startTogether();
+    void (queue === this.#alone ? this.#decideAlone() : this.#decideTogether());
     try {
-      return await waiting.promise;
+      return unlessError(await waiting.promise);
     } finally {
       clearTimeout(timer);
       this.#places.release(appId);
     }
   }
 
-  #startTogether(): void {
+  /** Decides the calls that wait, group by group. */
+  async #decideTogether(): Promise<void> {
     if (this.#decidesTogether) return;
     this.#decidesTogether = true;
-    const work = async () => {
-      while (!this.#together.isEmpty) await this.#decideTogether();
-      this.#decidesTogether = false;
-    };
     // Two turns: calls that arrived together with this one, and those of the turn after it, share its commit.
-    setImmediate(() => setImmediate(() => void work()));
+    await nextTurn();
+    await nextTurn();
+    while (!this.#together.isEmpty) await this.#decideGroup([]);
+    this.#decidesTogether = false;
   }
 
-  /** Takes its calls when the transaction has begun: until then, further ones join, and those that wait too long are refused. */
-  async #decideTogether(): Promise<void> {
-    let group: Waiting[] = [];
+  /**
+   * Decides calls in one transaction.
+   * @param group when it is empty, it is taken when the transaction has begun: until then, further calls join, and those that wait
+   * too long are refused.
+   */
+  async #decideGroup(group: WaitingCall[]): Promise<void> {
     try {
-      const answers = await this.#database.writeGroup((trx) => {
+      const answers = await this.#database.writeGroup(async (trx) => {
         if (group.length === 0) group = this.#takeGroup();
-        return this.#acceptGroup(trx, group);
+        for (const waiting of group) this.#begin(waiting);
+        const calls = group.map(({ call }) => call);
+        return calls.length === 0 ? [] : acceptGroup(trx, calls, this.#rules, Date.now());
       });
-      for (const [index, waiting] of group.entries()) answerCall(waiting, answers[index]);
+      for (const [index, answer] of answers.entries()) group[index]?.resolve(answer);
     } catch (error) {
       // The transaction could not begin.
       if (group.length === 0) group = this.#takeGroup();
@@ -115,13 +123,13 @@ export class AcceptQueue {
       const failsAll = group.length === 1 || error instanceof DatabaseUnavailable;
       for (const waiting of group) {
         if (failsAll) waiting.reject(error);
-        else await this.#decide(waiting);
+        else await this.#decideGroup([waiting]);
       }
     }
   }
 
-  #takeGroup(): Waiting[] {
-    const group: Waiting[] = [];
+  #takeGroup(): WaitingCall[] {
+    const group: WaitingCall[] = [];
     let items = 0;
     while (group.length < MAX_GROUP.calls && items < MAX_GROUP.items) {
       const waiting = this.#together.takeOne();
@@ -132,57 +140,31 @@ export class AcceptQueue {
     return group;
   }
 
+  /** Decides the calls with changes that wait, one after the other. */
   async #decideAlone(): Promise<void> {
     if (this.#decidesAlone === ALONE_AT_ONCE) return;
     this.#decidesAlone += 1;
     for (;;) {
       const waiting = this.#alone.takeOne();
       if (waiting === null) break;
-      await this.#decide(waiting);
-    }
-    this.#decidesAlone -= 1;
-  }
-
-  /** Decides a call in a transaction of its own. */
-  async #decide(waiting: Waiting): Promise<void> {
-    const { call } = waiting;
-    const { changes } = call;
-    try {
-      if (changes === null) {
-        const [answer] = await this.#database.writeGroup((trx) => this.#acceptGroup(trx, [waiting]));
-        answerCall(waiting, answer);
-        return;
-      }
       const write: Database["write"] = (operation) =>
         this.#database.write((trx) => {
           this.#begin(waiting);
           return operation(trx);
         });
-      waiting.resolve(await acceptWithChanges(write, { ...call, changes }, this.#rules));
-    } catch (error) {
-      waiting.reject(error);
+      await acceptWithChanges(write, waiting.call, this.#rules).then(waiting.resolve, waiting.reject);
     }
-  }
-
-  async #acceptGroup(trx: Trx, group: readonly Waiting[]): Promise<OrError<Answer>[]> {
-    for (const waiting of group) this.#begin(waiting);
-    const calls = group.map(({ call }) => call);
-    return calls.length === 0 ? [] : acceptGroup(trx, calls, this.#rules, Date.now());
+    this.#decidesAlone -= 1;
   }
 
   /**
    * To be called in the transaction of a call, before anything else, at each run of it. From then on the call is answered with
    * its result, however long that takes. @throws ApiError when it has waited too long and is refused.
    */
-  #begin(waiting: Waiting): void {
+  #begin(waiting: WaitingCall): void {
     if (waiting.isRefused) throw waitedTooLong(this.#waitSeconds);
     clearTimeout(waiting.timer);
   }
-}
-
-function answerCall({ resolve, reject }: Waiting, answer: OrError<Answer> | undefined): void {
-  if (answer === undefined || isError(answer)) reject(answer ?? new Error("a call has no answer"));
-  else resolve(answer);
 }
 
 /** @param ofApp whether the app itself has calls that wait. */

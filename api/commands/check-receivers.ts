@@ -4,7 +4,7 @@ import { findForeignContracts } from "../store/ledger/follow.ts";
 import type { CommandContext } from "./context.ts";
 import { orError } from "./or-error.ts";
 import { refusalOfUser } from "./recipients.ts";
-import { refuseRelayIn } from "./refuse-relay.ts";
+import { refuseRelay } from "./refuse-relay.ts";
 
 export const RECEIVER_KINDS = [
   "wallet",
@@ -97,7 +97,7 @@ function ofNewUser(user: string): CheckedReceiver {
 
 function ofRelay(relay: string, address: string): CheckedReceiver {
   const refusal = orError(() => {
-    refuseRelayIn(relay, [["address", address]]);
+    refuseRelay(relay, [["address", address]]);
     return null;
   });
   if (refusal === null) throw new Error("a receiver was not checked");

@@ -17,10 +17,10 @@ import { accept, refuseLargeMetadata } from "./accept.ts";
 import { AppQuotas } from "./app-quotas.ts";
 import type { CommandContext } from "./context.ts";
 import type { Caller } from "./idempotency.ts";
-import { refuseRelayIn } from "./refuse-relay.ts";
+import { refuseRelay } from "./refuse-relay.ts";
 
 /** New values of fields. null removes a field; undefined keeps it. */
-type Changes<M> = { [F in keyof M]?: M[F] | null | undefined };
+type ChangedFields<M> = { [F in keyof M]?: M[F] | null | undefined };
 
 interface Referred {
   /** The app's own text for the request. */
@@ -43,10 +43,10 @@ export async function changeCollectionMetadata(
   context: CommandContext,
   caller: Caller,
   address: string,
-  { reference, ...changes }: Changes<CollectionMetadata> & Referred,
+  { reference, ...changes }: ChangedFields<CollectionMetadata> & Referred,
 ): Promise<Changed<CollectionMetadata> & Warned> {
   const collection = await hostedCollection(context, caller, address);
-  refuseRelayIn(context.relay, [["fee_recipient", changes.fee_recipient]]);
+  refuseRelay(context.relay, [["fee_recipient", changes.fee_recipient]]);
   const changed = await apply(context, caller, collection, {
     tokenId: null,
     reference,
@@ -70,7 +70,7 @@ export async function changeTokenMetadata(
   caller: Caller,
   address: string,
   tokenId: string,
-  { reference, ...changes }: Changes<TokenMetadata> & Referred,
+  { reference, ...changes }: ChangedFields<TokenMetadata> & Referred,
 ): Promise<Changed<TokenMetadata> & Warned> {
   const collection = await hostedCollection(context, caller, address);
   if (collection.type === "ERC721" && changes.decimals != null) {
@@ -194,7 +194,7 @@ function isSame(metadata: object, stored: object): boolean {
   return JSON.stringify(metadata) === JSON.stringify(stored);
 }
 
-function merged<M extends object>(stored: M, changes: Changes<M>): M {
+function merged<M extends object>(stored: M, changes: ChangedFields<M>): M {
   const defined = Object.entries(changes).filter(([, value]) => value !== undefined);
   const metadata = { ...stored, ...Object.fromEntries(defined) };
   return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null)) as M;

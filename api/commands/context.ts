@@ -18,7 +18,7 @@ export interface CommandContext {
   /** The wallets of the owners, in their order. They are not stored yet. */
   deriveWallets: (owners: readonly WalletOwner[]) => Promise<NewWallet[]>;
   /** Calls that arrive together are decided together. */
-  accepting: Pick<AcceptQueue, "add">;
+  acceptQueue: Pick<AcceptQueue, "decide">;
   sealer: Sealer;
   foreign: ForeignContracts;
   receivers: ReceiverReads;

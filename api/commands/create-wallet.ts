@@ -33,8 +33,8 @@ export async function createWallet(
   await refuseControls(context, caller, userIdentifier);
   const [wallet] = await context.deriveWallets([{ appId: caller.appId, userIdentifier }]);
   if (wallet === undefined) throw new Error("a wallet was not derived");
-  const call = { caller, key: keyOf(context, caller), wallet, items: [], isBatch: false, changes: null };
-  return (await context.accepting.add(call)).json;
+  const call = { caller, key: keyOf(context, caller), wallet, items: [], isBatch: false };
+  return (await context.acceptQueue.decide(call)).json;
 }
 
 /** Versions before 0.4.0 took such names. The users that exist keep them. */

@@ -16,7 +16,7 @@ import {
 } from "../store/ledger/follow.ts";
 import { markUncertain } from "../store/ledger/uncertain.ts";
 import { heldAmong } from "../store/listings/holdings.ts";
-import type { Changes } from "./accept.ts";
+import type { Changes } from "./accept-changes.ts";
 import type { CommandContext } from "./context.ts";
 import { notSupported, tooManyContracts } from "./follow-contents.ts";
 import type { OrError } from "./or-error.ts";

@@ -50,7 +50,7 @@ export function keyOf(
 export function replay(sealer: Sealer, { idempotency }: Caller, earlier: StoredAnswer): Answer {
   if (idempotency === null || !isSame(sealer, idempotency, earlier)) throw new ApiError("idempotency_key_reused");
   if (earlier.response === "") throw new ApiError("answer_expired");
-  return { json: earlier.response, retryAfter: null, outcomes: [], replayed: true };
+  return { json: earlier.response, retryAfter: null, results: [], replayed: true };
 }
 
 /** Whether two calls have the same bytes, or mean the same. Keys of versions before 0.4.0 have no fingerprint of the meaning. */

@@ -7,17 +7,9 @@ type Destination = [field: string, address: string | null | undefined];
 /**
  * Refuses the relay as a destination or owner. It calls what its operators tell it to, so every operator key could take
  * what the relay holds, or act as the owner.
- * @throws ApiError `validation_failed`, naming the field
- */
-export function refuseRelay(relay: string, command: Command): void {
-  refuseRelayIn(relay, destinations(command));
-}
-
-/**
- * Refuses the relay in these fields.
  * @throws ApiError `validation_failed`, naming the fields
  */
-export function refuseRelayIn(relay: string, destinations: readonly Destination[]): void {
+export function refuseRelay(relay: string, destinations: readonly Destination[]): void {
   const fields = destinations.filter(([, address]) => address === relay);
   if (fields.length === 0) return;
   const message =
@@ -29,7 +21,7 @@ export function refuseRelayIn(relay: string, destinations: readonly Destination[
 }
 
 /** The fields of the caller that name who gets something, with their values. */
-function destinations(command: Command): Destination[] {
+export function destinationsOf(command: Command): Destination[] {
   switch (command.kind) {
     case "create-collection":
       return [

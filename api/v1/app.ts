@@ -26,7 +26,7 @@ export function createExpressApp(parts: AppDeps): Express {
   const { database, settings } = parts;
   const deps: HttpDeps = {
     ...parts,
-    accepting: new AcceptQueue(database, parts.sealer, settings),
+    acceptQueue: new AcceptQueue(database, parts.sealer, settings),
     deriveWallets: createWalletDerivation(parts.deriver),
     lookUps: createLookUps(database.read),
     uploads: new UploadPlaces(),

@@ -64,7 +64,7 @@ export interface AppDeps {
 /** What the endpoints need, and with it the commands: it is also their `CommandContext`. */
 export interface HttpDeps extends AppDeps {
   /** Calls that arrive together are decided together. */
-  accepting: Pick<AcceptQueue, "add">;
+  acceptQueue: Pick<AcceptQueue, "decide">;
   deriveWallets: CommandContext["deriveWallets"];
   lookUps: LookUps;
   uploads: UploadPlaces;

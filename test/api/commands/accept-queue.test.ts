@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { AcceptQueue } from "../../../api/commands/accept-queue.ts";
-import type { Call } from "../../../api/commands/accept.ts";
+import type { CheckedCall } from "../../../api/commands/accept.ts";
 import type { Answer as AnswerOfCall } from "../../../api/commands/answers.ts";
 import { isError } from "../../../api/commands/or-error.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
@@ -135,18 +135,18 @@ describe("AcceptQueue", () => {
     });
 
     let ids = 0;
-    function callOf(appId: string): Call {
+    function callOf(appId: string): CheckedCall {
       const id = `request-${(++ids).toString()}`;
       return callsOf([{ id, appId, type: "collection", command: creation() }])[0]!;
     }
-    const idOf = ({ items: [item] }: Call) => (isError(item) ? "" : (item?.id ?? ""));
+    const idOf = ({ items: [item] }: CheckedCall) => (isError(item) ? "" : (item?.id ?? ""));
     const queueOf = (writes: Pick<Database, "write" | "writeGroup">, limits: Partial<Limits> = {}) =>
       new AcceptQueue({ read: database.read, close: () => Promise.resolve(), ...writes }, NO_LIMITS.sealer, {
         appGasPerDay: null,
         limits: { ...DEFAULT_LIMITS, ...limits },
       });
     const write = <T>(operation: Parameters<Database["write"]>[0]) => database.write(operation) as Promise<T>;
-    const isAccepted = ({ outcomes: [item] }: AnswerOfCall) => item !== undefined && !isError(item);
+    const isAccepted = ({ results: [item] }: AnswerOfCall) => item !== undefined && !isError(item);
     const refusalOf = (answer: Promise<AnswerOfCall>) => answer.catch((error: unknown) => error);
 
     it("answers a call whose transaction has begun with its result, however long it takes", async () => {
@@ -164,7 +164,7 @@ describe("AcceptQueue", () => {
       const queue = queueOf({ write, writeGroup: slow }, { waitSeconds: 0.05 });
       /** @returns its decision. */
       async function begin(): Promise<{ first: Promise<AnswerOfCall> }> {
-        const first = queue.add(callOf("busy"));
+        const first = queue.decide(callOf("busy"));
         const isRefused = first.then(
           () => false,
           () => true,
@@ -174,7 +174,7 @@ describe("AcceptQueue", () => {
       }
       const { first } = await begin();
       // It came later and waits as long as it may: so has the first one.
-      const second = await refusalOf(queue.add(callOf("busy")));
+      const second = await refusalOf(queue.decide(callOf("busy")));
       expect(second).to.be.instanceOf(ApiError).and.to.include({ errorCode: "unavailable", retryAfter: 5 });
       commit.resolve(null);
       expect(isAccepted(await first)).to.equal(true);
@@ -189,11 +189,11 @@ describe("AcceptQueue", () => {
           return operation(trx);
         });
       const queue = queueOf({ write: late, writeGroup: late }, { waitSeconds: 0.05 });
-      const kinds: Partial<Call>[] = [{}, { isBatch: true }, { changes: () => Promise.resolve(new Map()) }];
+      const kinds: Partial<CheckedCall>[] = [{}, { isBatch: true }, { changes: () => Promise.resolve(new Map()) }];
       for (const kind of kinds) {
         await eventually(async () => {
           const call = { ...callOf("busy"), ...kind };
-          const answer = await refusalOf(queue.add(call));
+          const answer = await refusalOf(queue.decide(call));
           const stored = await database.read.selectFrom("requests").where("id", "=", idOf(call)).selectAll().execute();
           const isRefused = answer instanceof ApiError && answer.errorCode === "unavailable";
           expect(stored).to.have.length(isRefused ? 0 : 1);
@@ -210,7 +210,7 @@ describe("AcceptQueue", () => {
       const quiet = callOf("quiet");
       const order: string[] = [];
       const decisions = [...busy, quiet].map(async (call) => {
-        const decision = await queue.add(call);
+        const decision = await queue.decide(call);
         order.push(idOf(call));
         return decision;
       });
@@ -227,10 +227,13 @@ describe("AcceptQueue", () => {
       const failing: Database["writeGroup"] = (operation) =>
         isDown ? Promise.reject(outage) : database.writeGroup(operation);
       const queue = queueOf({ write, writeGroup: failing }, { waitingCalls: 5 });
-      const failed = await Promise.all([refusalOf(queue.add(callOf("busy"))), refusalOf(queue.add(callOf("busy")))]);
+      const failed = await Promise.all([
+        refusalOf(queue.decide(callOf("busy"))),
+        refusalOf(queue.decide(callOf("busy"))),
+      ]);
       expect(failed).to.deep.equal([outage, outage]);
       isDown = false;
-      const decisions = await Promise.all([queue.add(callOf("busy")), queue.add(callOf("busy"))]);
+      const decisions = await Promise.all([queue.decide(callOf("busy")), queue.decide(callOf("busy"))]);
       expect(decisions.every(isAccepted)).to.equal(true);
     });
 
@@ -243,7 +246,7 @@ describe("AcceptQueue", () => {
           return result;
         });
       const queue = queueOf({ write, writeGroup: failing });
-      const decisions = await Promise.all([queue.add(callOf("busy")), queue.add(callOf("busy"))]);
+      const decisions = await Promise.all([queue.decide(callOf("busy")), queue.decide(callOf("busy"))]);
       expect(decisions.every(isAccepted)).to.equal(true);
       expect(groups).to.equal(3);
     });

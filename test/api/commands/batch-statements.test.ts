@@ -51,7 +51,7 @@ describe("the SQL statements of a batch", () => {
     const deps = {
       database,
       deriveWallets: createWalletDerivation(DERIVER),
-      accepting: new AcceptQueue(database, api.sealer, { appGasPerDay: 1e15, limits }),
+      acceptQueue: new AcceptQueue(database, api.sealer, { appGasPerDay: 1e15, limits }),
       lookUps: createLookUps(database.read),
       sealer: api.sealer,
       relay: RELAY,

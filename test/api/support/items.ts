@@ -1,4 +1,4 @@
-import { acceptGroup, type AcceptRules, type Call, type Item } from "../../../api/commands/accept.ts";
+import { acceptGroup, type AcceptRules, type CheckedCall, type Item } from "../../../api/commands/accept.ts";
 import { isError } from "../../../api/commands/or-error.ts";
 import { createSealer } from "../../../api/keys/sealer.ts";
 import type { Trx } from "../../../api/store/db/sql.ts";
@@ -12,18 +12,17 @@ export const NO_LIMITS: AcceptRules = {
 };
 
 /** A single call of an app. */
-export function callOf(appId: string, items: readonly Item[]): Call {
+export function callOf(appId: string, items: readonly Item[]): CheckedCall {
   return {
     caller: { appId, credential: null, idempotency: null },
     key: null,
     items,
     isBatch: false,
-    changes: null,
   };
 }
 
 /** Single calls, one for each item. */
-export function callsOf(items: readonly Item[]): Call[] {
+export function callsOf(items: readonly Item[]): CheckedCall[] {
   return items.map((item) => callOf(item.appId, [item]));
 }
 
