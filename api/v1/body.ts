@@ -8,7 +8,7 @@ import { parseExact } from "../../client/rules/exact-json.ts";
 import { faultOfJson } from "../../client/rules/json-fault.ts";
 import { inTime } from "../shared/pause.ts";
 import { discardRest } from "./file-body.ts";
-import type { Caller, HeldBytes } from "./held-bytes.ts";
+import type { BytesHolder, HeldBytes } from "./held-bytes.ts";
 
 /** A JSON body, and its original text. */
 interface JsonBody {
@@ -22,7 +22,7 @@ interface JsonBody {
 export const NO_BODY: JsonBody = { value: {}, text: "", handled: () => undefined };
 
 /** @throws ApiError */
-export type BodyReader = (request: Request, response: Response, caller: Caller) => Promise<JsonBody>;
+export type BodyReader = (request: Request, response: Response, caller: BytesHolder) => Promise<JsonBody>;
 
 /**
  * Reads JSON bodies of at most `limit` bytes.

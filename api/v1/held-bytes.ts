@@ -9,13 +9,13 @@ const RETRY_AFTER = 1;
 const SHARE_OF_ANSWERS = 1 / 4;
 
 /** Who a call counts for. */
-export interface Caller {
+export interface BytesHolder {
   /** Null: a stranger, or the operator without a choice of an app. They count as their address. */
   appId: string | null;
 }
 
 /** Who calls a public page. */
-export const STRANGER: Caller = { appId: null };
+export const STRANGER: BytesHolder = { appId: null };
 
 /** What is in memory: a JSON body, until its call is handled, or an answer, until the operating system has taken it. */
 type Held = "body" | "answer";
@@ -35,18 +35,18 @@ export class HeldBytes {
   }
 
   /** Whether the caller may hold so many bytes more. */
-  fits(request: Request, caller: Caller, bytes: number, of: Held = "answer"): boolean {
+  fits(request: Request, caller: BytesHolder, bytes: number, of: Held = "answer"): boolean {
     const { share, holder } = this.#shareOf(request, caller, of);
     return share.fits(holder, bytes);
   }
 
   /** @throws ApiError `unavailable` when the caller may not hold so many bytes more. */
-  requireFit(request: Request, caller: Caller, bytes = 1, of: Held = "answer"): void {
+  requireFit(request: Request, caller: BytesHolder, bytes = 1, of: Held = "answer"): void {
     if (!this.fits(request, caller, bytes, of)) throw tooMuch();
   }
 
   /** Counts bytes. @returns a function that gives them back. */
-  add(request: Request, caller: Caller, bytes: number, of: Held = "answer"): () => void {
+  add(request: Request, caller: BytesHolder, bytes: number, of: Held = "answer"): () => void {
     const { share, holder } = this.#shareOf(request, caller, of);
     return share.add(holder, bytes);
   }
@@ -55,7 +55,7 @@ export class HeldBytes {
    * Sends the body of an answer, and counts it until the operating system has taken it.
    * @throws ApiError `unavailable` when the caller may not hold it. The answer of a call that writes is always sent.
    */
-  end(response: Response, caller: Caller, body: Buffer): void {
+  end(response: Response, caller: BytesHolder, body: Buffer): void {
     const { req: request } = response;
     if (request.method === "GET") this.requireFit(request, caller, body.length);
     response.setHeader("Content-Length", body.length);
@@ -65,7 +65,7 @@ export class HeldBytes {
   }
 
   /** Counts bytes of an answer until it is complete, or its connection is closed. */
-  hold(response: Response, caller: Caller, bytes: number): void {
+  hold(response: Response, caller: BytesHolder, bytes: number): void {
     const { socket } = response.req;
     if (response.closed || socket.destroyed) return;
     const release = this.add(response.req, caller, bytes);
@@ -76,7 +76,7 @@ export class HeldBytes {
     response.once("close", () => socket.off("close", release));
   }
 
-  #shareOf(request: Request, { appId }: Caller, of: Held): { share: Share; holder: string } {
+  #shareOf(request: Request, { appId }: BytesHolder, of: Held): { share: Share; holder: string } {
     const { apps, strangers } = this.#shares[of];
     return appId === null ? { share: strangers, holder: callerAddress(request) } : { share: apps, holder: appId };
   }

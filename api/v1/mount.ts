@@ -1,4 +1,4 @@
-import { type Request, type RequestHandler, type Response, Router } from "express";
+import { type Request, type RequestHandler, Router } from "express";
 
 import type { IdempotentCall } from "../commands/idempotency.ts";
 import { databaseFor } from "../commands/credential.ts";
@@ -20,7 +20,7 @@ import { type BodyReader, bodyReader, NO_BODY } from "./body.ts";
 import type { HttpDeps } from "./deps.ts";
 import { refuseMethod } from "./errors.ts";
 import { discardRest, fileBody } from "./file-body.ts";
-import { type Endpoint, Verbatim } from "./endpoint.ts";
+import { type Call, type Endpoint, type Exchange, Verbatim } from "./endpoint.ts";
 import { Gate } from "./gate.ts";
 import { nameRoute } from "./measure.ts";
 import { IDEMPOTENCY_KEY, X_IDEMPOTENCY_KEY } from "./openapi/headers.ts";
@@ -30,11 +30,14 @@ import { validate, validateBody, validateQuery } from "./validate.ts";
 
 /** `Retry-After` in seconds while the node serves another chain. */
 const RETRY_ON_WRONG_CHAIN = 30;
-const TRY_AGAIN = "Try again after the number of seconds in `Retry-After`.";
 
 /** The gates of calls that cost much. All others need no place. */
 function openGates({ settings, arrivals }: HttpDeps) {
-  const common = { seconds: settings.limits.waitSeconds, arrivals };
+  const common = {
+    seconds: settings.limits.waitSeconds,
+    arrivals,
+    hint: "Try again after the number of seconds in `Retry-After`.",
+  };
   return {
     /** They take memory from the moment when their bodies are read. */
     batches: new Gate({
@@ -50,7 +53,6 @@ function openGates({ settings, arrivals }: HttpDeps) {
       name: "calls that read",
       running: READS_AT_ONCE,
       waiting: WAITING_READS,
-      hint: TRY_AGAIN,
     }),
     /** The node runs the code of strangers for them. */
     checks: new Gate({
@@ -58,10 +60,10 @@ function openGates({ settings, arrivals }: HttpDeps) {
       name: "checks of receivers",
       running: CHECKS_AT_ONCE,
       waiting: WAITING_CHECKS,
-      hint: TRY_AGAIN,
     }),
   };
 }
+
 /** Handlers of endpoints without an app do not see it: their calls have no `appId` (`ServiceCall`). */
 const NO_APP = "";
 
@@ -120,12 +122,12 @@ export function mountPublic(endpoints: readonly Endpoint[], deps: HttpDeps): Req
   };
 }
 
-/** @param gate where the call waits for a place; null: it needs none. */
+/** What happens to a call after authentication. @param gate where it waits for a place; null: it needs none. */
 function handlerOf(endpoint: Endpoint, deps: HttpDeps, readBody: BodyReader, gate: Gate | null): RequestHandler {
   return async (request, response) => {
     nameRoute(response, `/v1${endpoint.path}`);
     const identity = identityFor(response, endpoint, deps);
-    const { credential, scopes, session } = identity;
+    const { credential } = identity;
     const appId = endpoint.withoutApp === true ? NO_APP : appOf(identity);
     if (endpoint.method !== "get" && endpoint.withoutApp !== true) refuseOnWrongChain(deps);
     const params = validate(endpoint.params, request.params);
@@ -135,51 +137,66 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, readBody: BodyReader, gat
       const call = { ...identity, appId, credential, query };
       if (prefersStream(request)) return endpoint.stream.open(deps, request, response, call);
     }
-    const common = {
-      appId,
-      credential,
-      scopes,
-      session,
-      params,
-      query,
-      idempotency: null,
-      body: undefined,
-      file: null,
-    };
+    const call = { ...identity, appId, params, query, idempotency: null, body: undefined, file: null };
     // For the commands it is the `CommandContext`.
     const own = { ...deps, database: databaseFor(deps.database, credential) };
-    const exchange = { request, response };
-    if (endpoint.takesFile === true) {
-      try {
-        // The same file always gets the same answer, so no idempotency key is stored.
-        const answer = await endpoint.handle(own, { ...common, file: fileBody(request) }, exchange);
-        send(deps, response, identity, answer);
-      } catch (error) {
-        discardRest(request);
-        throw error;
-      }
-      return;
-    }
-    const place = (await gate?.enter(appId, response)) ?? null;
-    let handled = NO_BODY.handled;
-    try {
-      // Before the answer is made, which would be in vain. While the call waited, its caller may have stopped reading.
-      if (endpoint.method === "get") deps.bytes.requireFit(request, identity, MAX_PAGE_BYTES);
-      const waited = place?.waited === true || (endpoint.body !== undefined && !request.complete);
-      const body = endpoint.body === undefined ? NO_BODY : await readBody(request, response, identity);
-      ({ handled } = body);
-      if (waited) await requireStillValid(deps, credential);
-      const call = {
-        ...common,
-        idempotency: endpoint.idempotent === true ? idempotencyOf(request, body) : null,
-        body: endpoint.body === undefined ? undefined : validateBody(endpoint.body, body.value),
-      };
-      send(deps, response, identity, await endpoint.handle(own, call, exchange));
-    } finally {
-      place?.leave(Number(response.get("Content-Length") ?? 0));
-      handled();
-    }
+    const received = { endpoint, deps: own, identity, call, request, response };
+    await (endpoint.takesFile === true ? answerFile(received) : answerJson(received, readBody, gate));
   };
+}
+
+/** A call whose body is not read yet. */
+interface Received extends Exchange {
+  endpoint: Endpoint;
+  /** Its database also checks the caller. */
+  deps: HttpDeps;
+  identity: Identity;
+  call: Call<unknown, unknown, unknown>;
+}
+
+async function answerFile(received: Received): Promise<void> {
+  const { request } = received;
+  try {
+    // The same file always gets the same answer, so no idempotency key is stored.
+    await answer(received, { file: fileBody(request) });
+  } catch (error) {
+    discardRest(request);
+    throw error;
+  }
+}
+
+async function answerJson(received: Received, readBody: BodyReader, gate: Gate | null): Promise<void> {
+  const { endpoint, deps, identity, call, request, response } = received;
+  const place = (await gate?.enter(call.appId, response)) ?? null;
+  let handled = NO_BODY.handled;
+  try {
+    // Before the answer is made, which would be in vain. While the call waited, its caller may have stopped reading.
+    if (endpoint.method === "get") deps.bytes.requireFit(request, identity, MAX_PAGE_BYTES);
+    const waited = place?.waited === true || (endpoint.body !== undefined && !request.complete);
+    const body = endpoint.body === undefined ? NO_BODY : await readBody(request, response, identity);
+    ({ handled } = body);
+    if (waited) await requireStillValid(deps, call.credential);
+    await answer(received, {
+      idempotency: endpoint.idempotent === true ? idempotencyOf(request, body) : null,
+      body: endpoint.body === undefined ? undefined : validateBody(endpoint.body, body.value),
+    });
+  } finally {
+    place?.leave(Number(response.get("Content-Length") ?? 0));
+    handled();
+  }
+}
+
+/** The endpoint's handler calls the command: `endpoints/nfts.ts`, for one, calls `commands/mint.ts`. Then the answer is sent. */
+async function answer(received: Received, body: Partial<Received["call"]>): Promise<void> {
+  const { endpoint, deps, identity, call, request, response } = received;
+  const made = await endpoint.handle(deps, { ...call, ...body }, { request, response });
+  response.setHeader("Content-Type", "application/json; charset=utf-8");
+  response.setHeader("Cache-Control", "no-store");
+  if (made instanceof Verbatim && made.retryAfter !== null) {
+    response.setHeader("Retry-After", made.retryAfter.toString());
+  }
+  // Express's `send` would parse the content type of each answer and write it again.
+  deps.bytes.end(response, identity, made instanceof Verbatim ? Buffer.from(made.json) : answerBody(made));
 }
 
 /** Whether the caller prefers server-sent events to JSON. A caller who takes everything gets JSON. */
@@ -192,17 +209,6 @@ function appOf({ appId }: Identity): string {
   if (appId !== null) return appId;
   const message = "The operator's session must say which app the call concerns: send its id in this header.";
   throw new ApiError("validation_failed", [{ ...requiredField(APP_HEADER), message }]);
-}
-
-function send({ bytes }: HttpDeps, response: Response, identity: Identity, answer: unknown): void {
-  response.setHeader("Content-Type", "application/json; charset=utf-8");
-  response.setHeader("Cache-Control", "no-store");
-  if (answer instanceof Verbatim && answer.retryAfter !== null) {
-    response.setHeader("Retry-After", answer.retryAfter.toString());
-  }
-  const body = answer instanceof Verbatim ? Buffer.from(answer.json) : answerBody(answer);
-  // Express's `send` would parse the content type of each answer and write it again.
-  bytes.end(response, identity, body);
 }
 
 /** While the node serves another chain, nothing is accepted: it could never run there. */
