@@ -140,7 +140,7 @@ export class AcceptQueue {
     return group;
   }
 
-  /** Decides the calls with changes that wait, one after the other. */
+  /** Decides the calls with changes that wait, one after the other. A few of these loops run at a time. */
   async #decideAlone(): Promise<void> {
     if (this.#decidesAlone === ALONE_AT_ONCE) return;
     this.#decidesAlone += 1;

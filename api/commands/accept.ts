@@ -66,7 +66,7 @@ export async function accept(
     // The first call with this key may have been accepted since, and may be why the rules refuse this one.
     return (await answerOfEarlierCall(context, caller)) ?? unlessError(answerOf(items, isBatch));
   }
-  // It waits for a transaction with the other calls of this moment: `acceptGroup`.
+  // In one transaction with the other calls of this moment: `acceptGroup` below.
   const answer = await context.acceptQueue.decide({ caller, key: keyOf(context, caller), items, isBatch, changes });
   crashPoint("request:committed");
   wakeWorkers(context, withoutErrors(answer.results));

@@ -30,22 +30,22 @@ export function mint(
   mints: readonly OrError<MintFields>[],
   isBatch: boolean,
 ): Promise<Answer> {
-  return accept(context, caller, () => checkMints(context, caller.appId, mints), isBatch);
-}
-
-async function checkMints(context: CommandContext, appId: string, mints: readonly OrError<MintFields>[]) {
-  const addresses = new Set(withoutErrors(mints).map((fields) => fields.collection_address));
-  const found = await context.lookUps.collections(Array.from(addresses, (address) => ({ appId, address })));
-  const collections = new Map(found.flatMap((one) => (one === undefined ? [] : [[one.address, one]])));
-  const recipients = await recipientsOf(context, appId, mints);
-  const items: OrError<Item>[] = [];
-  for (const fields of mints) {
-    const item = isError(fields) ? fields : orError(() => itemOf(appId, collections, recipients, fields));
-    const content = isError(fields) ? null : fields.unlockable_content;
-    if (isError(item) || content == null) items.push(item);
-    else items.push({ ...item, unlockable: await context.sealer.seal(content, sealedPlace("unlockable", item.id)) });
-  }
-  return { items };
+  const { appId } = caller;
+  const check = async () => {
+    const addresses = new Set(withoutErrors(mints).map((fields) => fields.collection_address));
+    const found = await context.lookUps.collections(Array.from(addresses, (address) => ({ appId, address })));
+    const collections = new Map(found.flatMap((one) => (one === undefined ? [] : [[one.address, one]])));
+    const recipients = await recipientsOf(context, appId, mints);
+    const items: OrError<Item>[] = [];
+    for (const fields of mints) {
+      const item = isError(fields) ? fields : orError(() => itemOf(appId, collections, recipients, fields));
+      const content = isError(fields) ? null : fields.unlockable_content;
+      if (isError(item) || content == null) items.push(item);
+      else items.push({ ...item, unlockable: await context.sealer.seal(content, sealedPlace("unlockable", item.id)) });
+    }
+    return { items };
+  };
+  return accept(context, caller, check, isBatch);
 }
 
 /** @throws ApiError when the collection takes no such mint. */
