@@ -66,12 +66,8 @@ export class Dispatcher {
   readonly #places = new FairShares(PLACES, [], this.#slow);
   /** What each app has leased and is posting now. */
   readonly #shares = new Map<string, Share>();
-  /** What was posted and is not recorded yet. */
-  readonly #posted = new Set<Posted>();
-  /** What could not be posted for a reason of this service. */
-  #failed: { delivery: DueDelivery; error: unknown }[] = [];
-  /** What is leased to this process: the shares, and what was posted. */
-  readonly #leased = new Set<DueDelivery>();
+  /** What is leased to this process, until its result is recorded; null: it has none yet. */
+  readonly #leased = new Map<DueDelivery, Posted | NotPosted | null>();
   /** When the leases were renewed last (monotonic clock). */
   #renewedAt = performance.now();
   #stopping = false;
@@ -112,13 +108,13 @@ export class Dispatcher {
   }
 
   /**
-   * The way of a delivery: due, leased, posted, recorded. Each step records what was posted since the last one, and begins to post
-   * what is due: one commit for the deliveries of all apps.
+   * The way of a delivery: due, leased, posted, recorded. A step does not wait for receivers: what it leases is posted while the next
+   * steps run. So it begins with the end of the way of what was posted since the last step. That makes the next event of the
+   * same request due, in the same commit, and this step finds it.
    */
   async #deliver(): Promise<StepResult> {
     const { database, now } = this.#deps;
     await this.#renewLeases();
-    // With its result, in the same commit, the next event of the same request becomes due.
     await this.#record();
     const ended = await database.writeGroup((trx) => closeAbandoned(trx, now()));
     if (this.#places.free === 0 || this.#isOneAlone()) return ended ? "again" : "full";
@@ -133,7 +129,7 @@ export class Dispatcher {
 
   /** Whether a delivery runs at which a process died: nothing may run beside it. */
   #isOneAlone(): boolean {
-    return [...this.#leased].some(({ crashes }) => crashes > 0);
+    return [...this.#leased.keys()].some(({ crashes }) => crashes > 0);
   }
 
   /** A receiver may take longer to answer than a lease lasts. */
@@ -141,7 +137,7 @@ export class Dispatcher {
     const { database, now, leaseTimes } = this.#deps;
     if (performance.now() - this.#renewedAt < leaseTimes.renewEvery) return;
     this.#renewedAt = performance.now();
-    const leased = [...this.#leased];
+    const leased = [...this.#leased.keys()];
     await database.writeGroup((trx) => putOffDeliveries(trx, leased, now() + leaseTimes.lasts, this.#holder));
   }
 
@@ -157,7 +153,7 @@ export class Dispatcher {
       this.#logParked(done.parked);
       more &&= !done.someMustRunAlone;
       leased.push(...done.leased);
-      for (const delivery of done.leased) this.#leased.add(delivery);
+      for (const delivery of done.leased) this.#leased.set(delivery, null);
     });
     // The database refuses to change them, so only `parked_rows` is written.
     const rows = refused.map(({ row: { id }, error }) => ({ id, error }));
@@ -166,15 +162,17 @@ export class Dispatcher {
   }
 
   /** Posts an app's share, in as many places as the app gets. */
-  #post(app: string, waiting: DueDelivery[]): void {
+  #post(app: string, share: DueDelivery[]): void {
     let places = 0;
-    while (places < waiting.length && this.#places.take(app)) places += 1;
+    while (places < share.length && this.#places.take(app)) places += 1;
+    // Each place takes the next one from this iterator. What is left in it is released.
+    const waiting = share.values();
     const end = performance.now() + LONGEST_SHARE;
     const isOver = () => this.#stopping || performance.now() > end || this.#slow.has(app);
     const postInTurn = async () => {
-      for (let next = waiting.shift(); next !== undefined; next = isOver() ? undefined : waiting.shift()) {
-        const delivery = next;
+      for (const delivery of waiting) {
         await this.#loneRuns.run(delivery, app, () => this.#postOne(delivery));
+        if (isOver()) return;
       }
     };
     const done = Promise.all(Array.from({ length: places }, postInTurn)).then(async () => {
@@ -198,10 +196,10 @@ export class Dispatcher {
       metrics.webhook(posted.outcome, took / 1_000, delivery.payload);
       if (took > SLOW) this.#slow.add(delivery.appId);
       else this.#slow.delete(delivery.appId);
-      this.#posted.add(posted);
+      this.#leased.set(delivery, posted);
     } catch (error) {
       if (!(error instanceof SealError)) {
-        this.#failed.push({ delivery, error });
+        this.#leased.set(delivery, { kind: "not posted", delivery, error });
         return;
       }
       // It is not the receiver's fault, so it does not count as a try: the delivery is due again when its lease expires.
@@ -216,24 +214,22 @@ export class Dispatcher {
   /** Records what was posted, and parks what cannot be posted or recorded. What this does not reach is left to the next step. */
   async #record(): Promise<void> {
     const { database, now } = this.#deps;
-    const refused = await withoutRefused([...this.#posted], async (part) => {
+    const posted = [...this.#leased.values()].filter((one) => one?.kind === "posted");
+    const refused = await withoutRefused(posted, async (part) => {
       this.#recorded(part, await database.writeGroup((trx) => recordPosted(trx, part, now())));
     });
-    const failed = [...this.#failed, ...refused.map(({ row: { delivery }, error }) => ({ delivery, error }))];
+    const notPosted = [...this.#leased.values()].filter((one) => one?.kind === "not posted");
+    const failed = [...notPosted, ...refused.map(({ row: { delivery }, error }) => ({ delivery, error }))];
     if (failed.length === 0) return;
     const rows = failed.map(({ delivery: { id, fence }, error }) => ({ id, fence, error }));
     this.#logParked(await database.writeGroup((trx) => parkDeliveries(trx, rows, now())));
-    for (const { row } of refused) this.#posted.delete(row);
-    this.#failed = this.#failed.filter((one) => !failed.includes(one));
     for (const { delivery } of failed) this.#leased.delete(delivery);
   }
 
   #recorded(posted: readonly Posted[], recorded: ReadonlySet<string>): void {
     const { logger } = this.#deps;
     crashPoint("webhooks:recorded");
-    for (const one of posted) {
-      const { delivery, outcome, result } = one;
-      this.#posted.delete(one);
+    for (const { delivery, outcome, result } of posted) {
       this.#leased.delete(delivery);
       const status = result.responseStatus;
       if (!recorded.has(delivery.id))
@@ -247,9 +243,9 @@ export class Dispatcher {
   }
 
   /** What was leased and not posted is due at once. If this fails, the leases expire. */
-  async #release(waiting: DueDelivery[]): Promise<void> {
+  async #release(waiting: Share["waiting"]): Promise<void> {
     const { database } = this.#deps;
-    const unsent = waiting.splice(0);
+    const unsent = [...waiting];
     for (const delivery of unsent) this.#leased.delete(delivery);
     if (unsent.length === 0) return;
     await database
@@ -292,15 +288,23 @@ async function recordPosted(trx: Trx, results: readonly Posted[], now: number): 
 
 /** The deliveries that an app has leased. @param waiting for a place. @param done resolves when all were posted or released. */
 interface Share {
-  waiting: DueDelivery[];
+  waiting: IterableIterator<DueDelivery>;
   done: Promise<void>;
 }
 
 /** A delivery that was posted, and what came of it. */
 interface Posted {
+  kind: "posted";
   delivery: DueDelivery;
   outcome: WebhookOutcome;
   result: TryResult;
+}
+
+/** A delivery that could not be posted for a reason of this service. */
+interface NotPosted {
+  kind: "not posted";
+  delivery: DueDelivery;
+  error: unknown;
 }
 
 function postedAs(delivery: DueDelivery, { status, body, error }: Sent, now: number): Posted {
@@ -312,7 +316,7 @@ function postedAs(delivery: DueDelivery, { status, body, error }: Sent, now: num
     error: delivered ? null : (error ?? refusalOf(status)),
     nextAt: delivered || gone ? null : nextTry(delivery.tries + 1, now, Math.random()),
   };
-  return { delivery, outcome, result };
+  return { kind: "posted", delivery, outcome, result };
 }
 
 function refusalOf(status: number | null): string {

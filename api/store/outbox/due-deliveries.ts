@@ -15,7 +15,7 @@ export interface DueDelivery extends UnderWay {
   /** The event's body as it was stored. It is sent and signed byte for byte, so nobody parses it on the way. */
   payload: string;
   tries: number;
-  /** Fencing token: grows each time the delivery is taken, so an earlier holder can change nothing any more. */
+  /** Fencing token: grows each time the delivery is leased, so an earlier holder can change nothing any more. */
   fence: number;
   url: string;
   /** Sealed signing secrets. */
@@ -35,7 +35,7 @@ interface LeaseOptions {
   leaseUntil: number;
   holder: string;
   loneRuns: LoneRuns;
-  /** Deliveries that this process has taken, and whose results are not stored. */
+  /** Deliveries that this process has leased, and whose results are not stored. */
   running: number;
 }
 
@@ -91,7 +91,7 @@ export async function dueDeliveries(db: Db, now: number, without: readonly strin
   return rows;
 }
 
-/** @returns the deliveries that no other process has taken meanwhile, with their new fencing token. */
+/** @returns the deliveries that no other process has leased meanwhile, with their new fencing token. */
 async function lease(
   trx: Trx,
   rows: readonly DueDelivery[],
@@ -110,26 +110,26 @@ async function lease(
   });
 }
 
-/** A delivery with its fencing token: proof that this process has taken it. */
-type TakenDelivery = Pick<DueDelivery, "id" | "fence">;
+/** A delivery with its fencing token: proof that this process has leased it. */
+type LeasedDelivery = Pick<DueDelivery, "id" | "fence">;
 
 /**
- * Puts off deliveries that were taken until they are due again. Those that another process has taken meanwhile stay as they are.
+ * Puts off deliveries that were leased until they are due again. Those that another process has leased meanwhile stay as they are.
  * @param holder the process that still works on them; null: none does.
  */
 export async function putOffDeliveries(
   trx: Trx,
-  taken: readonly TakenDelivery[],
+  leased: readonly LeasedDelivery[],
   until: number,
   holder: string | null,
 ): Promise<void> {
-  await setTimes(trx, taken, () => until, sql`holder = ${holder}`);
+  await setTimes(trx, leased, () => until, sql`holder = ${holder}`);
 }
 
-/** Parks deliveries, unless another process has taken them meanwhile. @param crashes of each: see `LoneRuns`. */
+/** Parks deliveries, unless another process has leased them meanwhile. @param crashes of each: see `LoneRuns`. */
 export async function parkDeliveries(
   trx: Trx,
-  failed: readonly (TakenDelivery & FailedRow)[],
+  failed: readonly (LeasedDelivery & FailedRow)[],
   now: number,
   crashes = 0,
 ): Promise<ParkedRow[]> {
@@ -141,12 +141,12 @@ export async function parkDeliveries(
 
 async function setTimes(
   trx: Trx,
-  taken: readonly TakenDelivery[],
+  leased: readonly LeasedDelivery[],
   nextAt: (id: string) => number,
   change: RawBuilder<unknown>,
 ): Promise<void> {
-  if (taken.length === 0) return;
-  const rows = taken.map(({ id, fence }) => ({ id, fence, next_at: nextAt(id) }));
+  if (leased.length === 0) return;
+  const rows = leased.map(({ id, fence }) => ({ id, fence, next_at: nextAt(id) }));
   await sql`
     update deliveries set next_at = input.next_at, ${change}
       from ${rowSet(trx, { id: "text", fence: "integer", next_at: "integer" }, rows)} as input
