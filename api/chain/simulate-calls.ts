@@ -31,6 +31,7 @@ const TRANSACTION = { base: 21_000, byte: 40 } as const;
 
 /** A call that would fail on top of a block. */
 export interface SimulatedFailure {
+  kind: "failed";
   failure: CallFailure;
   /** Whether another node says the same about the same block. */
   confirmed: boolean;
@@ -38,7 +39,13 @@ export interface SimulatedFailure {
 }
 
 /** The result of a call, simulated as a separate transaction. Null: the node cannot tell. */
-export type SimulatedCall = { gas: bigint | null } | SimulatedFailure | null;
+export type SimulatedCall = SimulatedRun | SimulatedFailure | null;
+
+/** @param gas null: not known. */
+interface SimulatedRun {
+  kind: "ran";
+  gas: bigint | null;
+}
 
 /**
  * Simulates each call by itself, all in one question to the node. Another node is asked about those that fail: if it says in time
@@ -57,15 +64,15 @@ export async function simulatePlannedCalls(
   try {
     const results = await simulateOnNode(client, relay, calls, conditions);
     const failures = await nameReceivers(client, contracts, calls, results, conditions);
-    const failed = calls.filter((_, index) => isFailure(results[index]));
+    const failed = calls.filter((_, index) => results[index]?.kind === "failed");
     const again = failed.length === 0 ? [] : await bySecond(client, relay, failed, conditions);
     return calls.map((call, index) => {
       const result = results[index] ?? null;
-      if (!isFailure(result)) return result;
+      if (result?.kind !== "failed") return result;
       const other = again?.[failed.indexOf(call)] ?? null;
       // Another node says that the call succeeds: the chain decides.
-      if (other !== null && !isFailure(other)) return null;
-      return { failure: failures.get(index) ?? result.failure, confirmed: other !== null, block };
+      if (other?.kind === "ran") return null;
+      return { kind: "failed", failure: failures.get(index) ?? result.failure, confirmed: other !== null, block };
     });
   } catch (error) {
     if (abort.aborted || error instanceof AnswerTooLarge) return "unanswered";
@@ -85,7 +92,7 @@ async function nameReceivers(
 ): Promise<Map<number, CallFailure>> {
   const open = calls.flatMap(({ command }, index) => {
     const result = results[index];
-    if (!isFailure(result) || receiverIn(command) === null) return [];
+    if (result?.kind !== "failed" || receiverIn(command) === null) return [];
     const { isSilent, failure } = result;
     return isSilent || failure.errorCode === "receiver_rejected" ? [{ index, command, failure, isSilent }] : [];
   });
@@ -129,16 +136,13 @@ interface Conditions {
 }
 
 /** What one node says. */
-type NodeResult = { gas: bigint | null } | NodeFailure | null;
+type NodeResult = SimulatedRun | NodeFailure | null;
 
 interface NodeFailure {
+  kind: "failed";
   failure: CallFailure;
   /** Whether it gave no reason. */
   isSilent: boolean;
-}
-
-function isFailure(result: NodeResult | undefined): result is NodeFailure {
-  return result != null && "failure" in result;
 }
 
 /**
@@ -156,7 +160,7 @@ async function simulateOnNode(
   const results = calls.map((call, index) => read(call, estimates[index] ?? null));
   const open = runs.flatMap((run, index) => {
     const result = results[index] ?? null;
-    const gas = result !== null && "gas" in result ? result.gas : null;
+    const gas = result?.kind === "ran" ? result.gas : null;
     return result === null || Number(gas ?? 0) > itemGas ? [{ index, gas, run: withLimit(run, itemGas) }] : [];
   });
   if (open.length === 0) return results;
@@ -169,7 +173,7 @@ async function simulateOnNode(
   for (const [position, { index, gas }] of open.entries()) {
     const [answer, call] = [answers[position], calls[index]];
     if (call === undefined || answer === undefined || (answer !== null && gas === null)) results[index] = null;
-    else if (answer !== null) results[index] = { gas: BigInt(itemGas) };
+    else if (answer !== null) results[index] = { kind: "ran", gas: BigInt(itemGas) };
     else results[index] = gas === null ? failed(call, "0x") : needsMore(gas, itemGas);
   }
   return results;
@@ -182,18 +186,18 @@ function withLimit(run: SenderCall, itemGas: number): ContractCall {
 /** Code that needs more gas than a call may use fails on chain, after it burnt all of it. */
 function needsMore(estimate: bigint, itemGas: number): NodeFailure {
   const message = `The request needs about ${estimate.toString()} gas. One request may use ${itemGas.toString()} (MAX_ITEM_GAS).`;
-  return { failure: failureOf("out_of_gas", message), isSilent: false };
+  return { kind: "failed", failure: failureOf("out_of_gas", message), isSilent: false };
 }
 
 function read(call: PlannedCall, result: CallResult): NodeResult {
   if (result === null) return null;
   if ("reverted" in result) return failed(call, result.reverted.slice(0, REPORTED_REASON));
   // The real call also runs the wallet's code, so this gas would be too low.
-  return { gas: call.needsDelegation ? null : result.gas };
+  return { kind: "ran", gas: call.needsDelegation ? null : result.gas };
 }
 
 function failed({ command }: PlannedCall, reason: string): NodeFailure {
-  return { failure: decodeRevert(reason, command), isSilent: saysNothing(reason) };
+  return { kind: "failed", failure: decodeRevert(reason, command), isSilent: saysNothing(reason) };
 }
 
 /** The call of a command on a state in which its wallet may not have delegated yet. */

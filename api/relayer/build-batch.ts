@@ -12,10 +12,10 @@ import type { NumberedRequest } from "../store/requests/requests.ts";
 import type { Unsent } from "../store/sending/claims.ts";
 import type { CanSend } from "./can-send.ts";
 import type { RelayerContext } from "./context.ts";
-import { batchGas, BatchSlots, expectedOf, type ItemGas, itemGas, type SimulatedGas } from "./gas.ts";
+import { batchGas, BatchSlots, expectedOf, type ItemGas, itemGas } from "./gas.ts";
 import { largestLike, limitThatFills } from "./pace.ts";
 import { signDelegations, walletSigners, type WalletSigners } from "./sign.ts";
-import { type EncodedItem, simulate } from "./simulate.ts";
+import { type EncodedItem, simulate, type SimulatedItem } from "./simulate.ts";
 
 /** One transaction, and the claimed requests that it does not carry. */
 export interface Batch {
@@ -25,17 +25,19 @@ export interface Batch {
   weights: number[];
   data: string;
   gasLimit: bigint;
-  authorizations: Authorization[];
+  /** Of the wallets that delegate with this transaction. */
+  delegations: Authorization[];
   unsent: Unsent[];
   /** Whether requests were left out because their gas does not fit. */
   isFull: boolean;
 }
 
-interface Item extends EncodedItem {
+/** A call whose gas is known, and fits into a transaction. */
+interface SizedItem extends EncodedItem {
   gas: ItemGas;
 }
 
-/** Authorizations that a batch must carry, by wallet. */
+/** The delegations that a batch must carry, by wallet: authorizations, as EIP-7702 calls them. */
 type Delegations = Map<string, Authorization>;
 
 /**
@@ -55,48 +57,37 @@ export async function buildBatch(
   const returns = claimed.map((request) => request.returns);
   const size = batchSize(returns, MAX_BATCH);
   const { encoded, delegations, unsent } = await encodeAll(context, claimed.slice(0, size), block);
-  const [slots, simulations] = await Promise.all([
+  const [slots, simulation] = await Promise.all([
     BatchSlots.of(
       context.database.read,
       encoded.map(({ command }) => command),
     ),
     simulate(context, encoded, new Set(delegations.keys()), block),
   ]);
-  const items: Item[] = [];
+  unsent.push(...simulation.unsent);
+  const items: SizedItem[] = [];
   const tooLarge: Countable[] = [];
-  for (const [index, item] of encoded.entries()) {
-    const { request, command, target } = item;
-    const simulation = simulations[index] ?? { gas: "own code", failure: null };
-    if ("retryIn" in simulation) {
-      unsent.push({ request, retryIn: simulation.retryIn, waitingFor: "simulation" });
-    } else if (simulation.failure !== null) {
-      unsent.push({ request, failure: simulation.failure, cause: null });
-    } else {
-      const counted = {
-        item,
-        simulated: simulation.gas,
-        slots: slots.find(command),
-        delegates: delegations.has(target),
-      };
-      const { gas, fits } = countGas(context, counted, mostGas);
-      if (fits) {
-        items.push({ ...item, gas });
-        slots.add(command);
-      } else tooLarge.push(counted);
-    }
+  for (const item of simulation.simulated) {
+    const { command, target } = item;
+    const counted = { ...item, slots: slots.find(command), delegates: delegations.has(target) };
+    const { gas, fits } = countGas(context, counted, mostGas);
+    if (fits) {
+      items.push({ ...item, gas });
+      slots.add(command);
+    } else tooLarge.push(counted);
   }
   unsent.push(...(await judgeTooLarge(context, tooLarge, mostGas)));
   const taken = takeFitting(measured, items, delegations, { gas: mostGas, affordable, fill });
   const left = [...items.slice(taken.length).map(({ request }) => request), ...claimed.slice(size)];
-  unsent.push(...left.map((request) => ({ request, retryIn: 0, waitingFor: null })));
+  unsent.push(...left.map((request) => ({ kind: "ready" as const, request, retryIn: 0, waitingFor: null })));
   const targets = [...new Set(taken.map(({ target }) => target))];
-  const authorizations = targets.flatMap((target) => delegations.get(target) ?? []);
+  const carried = targets.flatMap((target) => delegations.get(target) ?? []);
   return {
     requests: taken.map(({ request }) => request),
     weights: taken.map((item) => expectedOf(measured, item)),
     data: encodeBatch(taken.map(({ number, target, gas, data }) => ({ number, target, gasLimit: gas.limit, data }))),
-    gasLimit: BigInt(Math.min(batchGas(measured, taken, authorizations.length).limit, mostGas)),
-    authorizations,
+    gasLimit: BigInt(Math.min(batchGas(measured, taken, carried.length).limit, mostGas)),
+    delegations: carried,
     unsent,
     isFull: taken.length < items.length,
   };
@@ -121,15 +112,15 @@ export function batchSize(returns: readonly number[], most: number): number {
 /** The items, from the first, that one transaction runs. */
 function takeFitting(
   measured: GasMeasurement,
-  items: Item[],
+  items: SizedItem[],
   delegations: Delegations,
   limit: { gas: number; affordable: number; fill: number | null },
-): Item[] {
-  const gasOf = (taken: Item[]) => {
+): SizedItem[] {
+  const gasOf = (taken: SizedItem[]) => {
     const targets = new Set(taken.map((item) => item.target));
     return batchGas(measured, taken, [...targets].filter((target) => delegations.has(target)).length);
   };
-  const fitting = (from: Item[], most: number) => {
+  const fitting = (from: SizedItem[], most: number) => {
     let taken = from;
     for (;;) {
       const needed = gasOf(taken).limit;
@@ -163,15 +154,15 @@ async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequ
     const delegation = wallet === null ? undefined : signedDelegations.get(wallet);
     if (delegation === null) {
       const heldBy = "The nodes name different nonces of the wallet, and its delegation needs the right one.";
-      unsent.push({ request, heldBy, waitingFor: "nodes_disagree" });
+      unsent.push({ kind: "held", request, heldBy, waitingFor: "nodes_disagree" });
       continue;
     }
     if (wallet !== null && delegation !== undefined) {
       const { authorization, doubtful } = delegation;
-      const claim = `nonce ${authorization.nonce.toString()}`;
-      const wait = doubtful ? doubts.wait({ id: wallet, app_id: request.app_id }, claim, block) : null;
-      if (wait !== null) {
-        unsent.push({ request, retryIn: wait.retryIn, waitingFor: "simulation" });
+      const said = `nonce ${authorization.nonce.toString()}`;
+      const retryIn = doubtful ? doubts.wait({ id: wallet, app_id: request.app_id }, said, block) : null;
+      if (retryIn !== null) {
+        unsent.push({ kind: "ready", request, retryIn, waitingFor: "simulation" });
         continue;
       }
       delegations.set(wallet, authorization);
@@ -182,7 +173,7 @@ async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequ
       // One request that cannot be encoded must not block the others, now and at every retry.
       const reason =
         error instanceof CloneArgumentsError ? error.message : "The request cannot be encoded as a contract call.";
-      unsent.push({ request, failure: failureOf("execution_reverted", reason), cause: error });
+      unsent.push({ kind: "fails", request, failure: failureOf("execution_reverted", reason), cause: error });
     }
   }
   return { encoded, delegations, unsent };
@@ -208,9 +199,7 @@ function encode(
 }
 
 /** What the gas of an item depends on. */
-interface Countable {
-  item: EncodedItem;
-  simulated: SimulatedGas;
+interface Countable extends SimulatedItem {
   slots: MintSlots;
   /** Whether its transaction must carry an authorization for it. */
   delegates: boolean;
@@ -221,17 +210,13 @@ interface Countable {
  * @param most the highest gas limit of a transaction.
  * @returns it with what a transaction with this item alone needs, and whether it fits into one.
  */
-function countGas(
-  { gas: { current: measured }, maxItemGas }: RelayerContext,
-  { item, simulated, slots, delegates }: Countable,
-  most: number,
-) {
+function countGas({ gas: { current: measured }, maxItemGas }: RelayerContext, item: Countable, most: number) {
   // An item's gas counts twice: once as expected, and once as the limit that must be left when the item starts.
   const maxForeignGas = Math.min(maxItemGas, Math.floor(most * 0.4));
-  const gas = itemGas(measured, { ...item, slots, toWallet: !item.callsRecipient }, simulated, maxForeignGas);
-  const alone = batchGas(measured, [{ ...item, gas }], delegates ? 1 : 0).limit;
+  const gas = itemGas(measured, { ...item, toWallet: !item.callsRecipient }, item.simulated, maxForeignGas);
+  const alone = batchGas(measured, [{ ...item, gas }], item.delegates ? 1 : 0).limit;
   // With less than it was simulated with, foreign code would only burn its gas.
-  const isCut = typeof simulated === "bigint" && gas.limit < Math.min(Number(simulated), maxItemGas);
+  const isCut = typeof item.simulated === "bigint" && gas.limit < Math.min(Number(item.simulated), maxItemGas);
   // Above the limit, the relay would stop before this item every time, and each transaction would be paid for nothing.
   return { gas, alone, fits: alone <= most && !isCut };
 }
@@ -252,10 +237,10 @@ async function judgeTooLarge(context: RelayerContext, tooLarge: readonly Countab
   }
   const isCertain = other !== null && gas.confirmed;
   return tooLarge.map((one) => {
-    const { request } = one.item;
+    const { request } = one;
     const needed = countGas(context, one, most).alone.toString();
     const message = `The request needs about ${needed} gas, and one transaction can have ${most.toString()}.`;
-    if (!isCertain) return { request, heldBy: message, waitingFor: "gas_limit" };
-    return { request, failure: failureOf("out_of_gas", message), cause: null };
+    if (!isCertain) return { kind: "held", request, heldBy: message, waitingFor: "gas_limit" };
+    return { kind: "fails", request, failure: failureOf("out_of_gas", message), cause: null };
   });
 }

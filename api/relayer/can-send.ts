@@ -70,11 +70,11 @@ export async function checkDatabaseIsNewest(database: Database): Promise<void> {
 /**
  * Checks what would make every transaction revert or stay unmined, before a nonce is spent on one. The reads do not
  * depend on each other, so they are made at the same time. One node answers them all.
- * @param lane address of the sending key.
  * @throws CannotSend
  */
-export function checkCanSend(context: RelayerContext, lane: string): Promise<CanSend> {
-  const { client, contracts, maxFeePerGas, gas } = context;
+export function checkCanSend(context: RelayerContext, index: number): Promise<CanSend> {
+  const { client, contracts, keyring, maxFeePerGas, gas } = context;
+  const { address: lane } = keyring.lane(index);
   return agreedByNodes(client, async () => {
     const [{ fees, block }, { paused, operators }, funds] = await Promise.all([
       currentFees(client, maxFeePerGas),

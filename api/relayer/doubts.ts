@@ -1,5 +1,4 @@
 import { backoff } from "../domain/backoff.ts";
-import type { Deferred } from "./foreign-simulations.ts";
 
 /** At how many later blocks a node must say the same again, when no other node answers. */
 const LATER_BLOCKS = 3;
@@ -17,7 +16,7 @@ const FORGOTTEN = 600_000;
 
 /** What one node alone says about a request or a wallet. */
 interface Doubt {
-  claim: string;
+  said: string;
   /** The newest block at which the node said it, and the number of blocks before. */
   block: number;
   earlier: number;
@@ -48,17 +47,17 @@ export class Doubts {
   }
 
   /**
-   * @param claim what the node says. Something else begins a new count.
-   * @returns how long the request waits; null: the node has said it often enough, and it counts.
+   * @param said what the node says. Something else begins a new count.
+   * @returns how long the request waits, in milliseconds; null: the node has said it often enough, and it counts.
    */
-  wait({ id, app_id: app }: Doubted, claim: string, block: number): Deferred | null {
+  wait({ id, app_id: app }: Doubted, said: string, block: number): number | null {
     const now = this.#now();
     const ofApp = this.#ofApp(app, now);
     const known = ofApp.get(id);
-    if (known?.claim !== claim) {
-      if (known === undefined && ofApp.size >= MOST_OF_APP) return { retryIn: WAIT.longest };
-      ofApp.set(id, { claim, block, earlier: 0, looks: 1, since: now, at: now });
-      return { retryIn: WAIT.first };
+    if (known?.said !== said) {
+      if (known === undefined && ofApp.size >= MOST_OF_APP) return WAIT.longest;
+      ofApp.set(id, { said, block, earlier: 0, looks: 1, since: now, at: now });
+      return WAIT.first;
     }
     if (block > known.block) {
       known.earlier += 1;
@@ -67,7 +66,7 @@ export class Doubts {
     known.at = now;
     if (known.earlier >= LATER_BLOCKS || (this.#isLocal && now - known.since >= LOCAL_WAIT)) return null;
     known.looks += 1;
-    return { retryIn: backoff(WAIT, known.looks - 1) };
+    return backoff(WAIT, known.looks - 1);
   }
 
   /** The node no longer says it, or it has had its effect. */

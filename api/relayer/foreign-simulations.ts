@@ -22,6 +22,7 @@ interface SimulationDeps {
 
 /** The call is simulated alone. Its request is looked at again after this time. */
 export interface Deferred {
+  kind: "deferred";
   /** Milliseconds. */
   retryIn: number;
 }
@@ -92,7 +93,7 @@ export class ForeignSimulations {
     const answers = await answersInTime(open, this.#deps.budget, (part, abort) => this.#simulate(part, block, abort));
     for (const [index, call] of open.entries()) {
       const answer = answers[index];
-      results.set(call, answer === undefined ? { retryIn: RETRY.now } : answer);
+      results.set(call, answer === undefined ? { kind: "deferred", retryIn: RETRY.now } : answer);
     }
     const unanswered = open.filter((_, index) => answers[index] === undefined);
     if (unanswered.length > 0)
@@ -114,11 +115,11 @@ export class ForeignSimulations {
     if (found !== undefined && found.until > performance.now()) {
       const { result } = found;
       // What only one node says is asked again at a later block.
-      if (result !== null && "failure" in result && !result.confirmed) this.#results.delete(id);
+      if (result?.kind === "failed" && !result.confirmed) this.#results.delete(id);
       return result;
     }
     if (this.#isSlow(receiver)) return null;
-    return this.#alone.has(appId) ? { retryIn: RETRY.later } : undefined;
+    return this.#alone.has(appId) ? { kind: "deferred", retryIn: RETRY.later } : undefined;
   }
 
   #isSlow(receiver: string): boolean {

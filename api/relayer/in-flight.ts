@@ -184,20 +184,11 @@ export class InFlight {
   }
 
   /**
-   * Broadcasts signed bytes, and marks them as sent.
+   * Broadcasts signed bytes, and marks them as sent. They may reach the network whatever the node answers: only blocks show it.
    * @returns the node's answer. It is stored with the attempt.
    */
-  async send(committed: Committed): Promise<BroadcastAnswer> {
-    const { database, now } = this.#context;
-    const answer = await this.#broadcast(committed);
-    await database.write((trx) => markSent(trx, committed.attemptId, answer, now()));
-    crashPoint("relayer:sent");
-    return answer;
-  }
-
-  /** They may reach the network whatever the node answers: only blocks show it. */
-  async #broadcast({ nonce, hash, raw }: Committed): Promise<BroadcastAnswer> {
-    const { client, signals } = this.#context;
+  async send({ attemptId, nonce, hash, raw }: Committed): Promise<BroadcastAnswer> {
+    const { client, database, signals, now } = this.#context;
     let answer: BroadcastAnswer = "accepted";
     try {
       await client.broadcast(raw);
@@ -209,6 +200,8 @@ export class InFlight {
     crashPoint("relayer:broadcast");
     // A block may contain the transaction already, so the indexer looks before the answer is stored.
     signals.blocks.notify();
+    await database.write((trx) => markSent(trx, attemptId, answer, now()));
+    crashPoint("relayer:sent");
     return answer;
   }
 

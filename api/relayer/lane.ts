@@ -11,7 +11,6 @@ import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
 import { pause } from "../shared/pause.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import { AT_ONCE, isDue } from "../store/db/due.ts";
-import { DatabaseError } from "../store/db/errors.ts";
 import { isOutage, parkRows } from "../store/db/parked-rows.ts";
 import type { LaneRow } from "../store/db/schema.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
@@ -38,7 +37,7 @@ import {
   takeLease,
 } from "../store/sending/lanes.ts";
 import { recentBatchGas } from "../store/sending/spent.ts";
-import { type Batch, buildBatch } from "./build-batch.ts";
+import { buildBatch } from "./build-batch.ts";
 import { CannotSend, type CanSend, checkCanSend, checkDatabaseIsNewest, reasonOf } from "./can-send.ts";
 import type { RelayerContext } from "./context.ts";
 import { InFlight } from "./in-flight.ts";
@@ -71,6 +70,19 @@ const SHORT_WAIT = 1_000;
 const GROWTH = 1.05;
 /** The node's code for a call whose parameters are not valid. */
 const INVALID_PARAMETERS = -32_602;
+
+/** What the transactions of one claim have in common. */
+interface Plan {
+  lease: Lease;
+  /** The lane's transactions in flight. */
+  open: readonly OpenBatch[];
+  /** What one node has said about sending. */
+  asked: CanSend;
+  /** The gas limit of the blocks that they fill together; null: each is as large as possible. */
+  fill: number | null;
+  /** Those that are committed so far. */
+  committed: RecordedBatch[];
+}
 
 /**
  * One sending key and its nonces. Sends the requests that are ready and watches its transactions until they are mined.
@@ -131,20 +143,31 @@ export class Lane {
    * @returns milliseconds until the next round; 0: at once; null: until requests arrive.
    */
   async #round(lease: Lease, open: OpenBatch[], stop: AbortSignal): Promise<number | null> {
-    const { database, metrics, share, now } = this.#context;
+    const { client, database, metrics, share, now } = this.#context;
 
-    // Watch what is in flight.
+    // Watch what is in flight, and store what keeps the lane from sending.
     await this.#inFlight.watch(lease, open);
     await this.#reportReason(lease, open);
 
-    // May the lane send? The node is asked while requests gather for the same transaction.
-    if (this.#isDraining || !this.#mayAdd(open)) return null;
+    // May one more transaction wait for its block, and are requests ready for it?
+    const isShort = open.length >= LEAST_IN_FLIGHT && performance.now() < this.#shortUntil;
+    if (this.#isDraining || isShort || !mayAddToFlight(open, this.#blockGas, share.lanes)) return null;
     const ready = await countReady(database.read, now(), this.#claimSize);
     if (ready === 0) return null;
     const wait = ready < this.#claimSize ? pauseBeforePartial(open, now()) : 0;
     if (wait !== 0) return wait;
-    const [asked] = await Promise.all([this.#askNode(), open.length === 0 ? this.#linger(ready, stop) : null]);
-    if (!(await this.#canPay(open, asked))) return null;
+
+    // May the lane send? The node is asked while requests gather for the same transaction.
+    const [asked] = await Promise.all([
+      checkCanSend(this.#context, this.#index),
+      open.length === 0 ? this.#linger(ready, stop) : null,
+    ]);
+    this.#blockGas = asked.blockGas;
+    await this.#warnOfLowFunds(asked);
+    if (!affordsAnother(open, asked)) {
+      this.#shortUntil = performance.now() + SHORT_WAIT;
+      return null;
+    }
 
     // Claim.
     const { claimed, parked } = await this.#claim(lease);
@@ -155,31 +178,16 @@ export class Lane {
 
     const ids = claimed.map(({ id }) => id);
     await metrics.step("batch", ids, async () => {
+      // Build, sign, record and commit: nearly always one transaction. If a request makes that fail, smaller ones without it.
       const committed: RecordedBatch[] = [];
-      const failed = await this.#inSmallerBatches(claimed, asked, async (part, able) => {
-        // Build: encode, simulate, count gas.
-        const affordable = affordableGas(open, able.funds - costOf(committed), able.fees);
-        const batch = await metrics.step("build", [], () =>
-          this.#build(part, able, { affordable, fill: fills ? asked.blockGas : null }),
-        );
-        if (batch.requests.length === 0) return this.#returnUnsent(lease, batch.unsent);
+      const plan = { lease, open, asked, fill: fills ? asked.blockGas : null, committed };
+      const commit = (part: readonly NumberedRequest[]) =>
+        client.nodes.session(() => this.#commitTransaction(part, plan));
+      const failed = await isolate(claimed, commit, concernsNoRequest);
 
-        // Sign.
-        const signed = await this.#sign(batch, able);
-        crashPoint("relayer:signed");
-
-        // Record and commit: the batch, and what becomes of the requests that it does not carry.
-        const { ended, recorded } = await database.write(async (trx) => ({
-          ended: await returnUnsent(trx, lease, batch.unsent, now()),
-          recorded: await recordBatch(trx, lease, signed, now()),
-        }));
-        committed.push(recorded);
-        reportCommit(this.#context, batch, recorded, ended);
-      });
+      // Broadcast, and mark as sent.
       for (const recorded of committed) {
         crashPoint("relayer:committed");
-
-        // Broadcast, and mark as sent.
         await metrics.step("broadcast", [], () => this.#inFlight.send(recorded));
       }
       await this.#park(lease, failed);
@@ -187,24 +195,46 @@ export class Lane {
     return 0;
   }
 
+  /**
+   * Makes one transaction of claimed requests, in a session with one node, which gives all answers that it is made from. If that
+   * node fails, this runs again with the next one. So it may be built and signed twice, but it is committed once: nothing asks
+   * a node after the commit, and only an error of a node makes it run again.
+   */
+  async #commitTransaction(
+    part: readonly NumberedRequest[],
+    { lease, open, asked, fill, committed }: Plan,
+  ): Promise<void> {
+    const { client, database, metrics, now } = this.#context;
+    const able = asked.node === client.nodes.number ? asked : await checkCanSend(this.#context, this.#index);
+
+    // Build: encode, simulate, count gas.
+    const affordable = affordableGas(open, able.funds - costOf(committed), able.fees);
+    const batch = await metrics.step("build", [], () => buildBatch(this.#context, part, able, { affordable, fill }));
+    const next = batch.isFull ? Math.ceil(batch.requests.length * GROWTH) + 1 : this.#claimSize * 2;
+    this.#claimSize = Math.min(MAX_BATCH, next);
+    if (batch.requests.length === 0) return this.#returnUnsent(lease, batch.unsent);
+
+    // Sign.
+    const signed = await signBatch(this.#context, this.#index, batch, able.fees);
+    crashPoint("relayer:signed");
+
+    // Record and commit: the batch, and what becomes of the requests that it does not carry.
+    const { ended, recorded } = await database.write(async (trx) => ({
+      ended: await returnUnsent(trx, lease, batch.unsent, now()),
+      recorded: await recordBatch(trx, lease, { ...batch, ...signed }, now()),
+    }));
+    committed.push(recorded);
+    reportCommit(this.#context, batch, recorded, ended);
+  }
+
   /** Stores what keeps the lane from sending. At the start it looks for that at once, not only when the first request arrives. */
   async #reportReason(lease: Lease, open: readonly OpenBatch[]): Promise<void> {
-    if (this.#reason === "not stored yet" && !this.#isDraining) await this.#askNode();
+    if (this.#reason === "not stored yet" && !this.#isDraining) await checkCanSend(this.#context, this.#index);
     this.#loop.recovered();
     const reason = this.#inFlight.reasonFor(open);
     if (reason === this.#reason) return;
     await this.#context.database.write((trx) => storeReason(trx, lease, reason));
     this.#reason = reason;
-  }
-
-  /** Whether one more transaction may wait for its block. */
-  #mayAdd(open: readonly OpenBatch[]): boolean {
-    if (!mayAddToFlight(open, this.#blockGas, this.#context.share.lanes)) return false;
-    return open.length < LEAST_IN_FLIGHT || performance.now() >= this.#shortUntil;
-  }
-
-  #askNode(): Promise<CanSend> {
-    return checkCanSend(this.#context, this.#context.keyring.lane(this.#index).address);
   }
 
   /** Waits while more requests keep coming. @param ready how many are ready. */
@@ -220,11 +250,9 @@ export class Lane {
     }
   }
 
-  /** Whether the lane can pay for one more transaction beside those in flight. Warns once each time that its funds become low. */
-  async #canPay(open: readonly OpenBatch[], able: CanSend): Promise<boolean> {
+  /** Warns once each time that the funds become low. */
+  async #warnOfLowFunds({ funds, fees }: CanSend): Promise<void> {
     const { database, gas, logger, keyring } = this.#context;
-    const { funds, fees, blockGas } = able;
-    this.#blockGas = blockGas;
     const recentGas = await recentBatchGas(database.read);
     const isLow = isLowOnFunds(funds, usualBatchCost(recentGas, gas.current, fees.maxFeePerGas));
     if (isLow && !this.#isLow)
@@ -237,9 +265,6 @@ export class Lane {
         "the lane is low on funds: send it the chain's own currency",
       );
     this.#isLow = isLow;
-    if (affordsAnother(open, able)) return true;
-    this.#shortUntil = performance.now() + SHORT_WAIT;
-    return false;
   }
 
   async #claim(lease: Lease): Promise<Claims> {
@@ -263,44 +288,6 @@ export class Lane {
     }
     logParked(logger, "request", claims.parked);
     return claims;
-  }
-
-  /**
-   * Makes transactions of the claimed requests, nearly always one. If that fails because of a request, smaller ones are made without it.
-   * One node gives all answers that a transaction is made from. When it fails, the transaction is made again from those of the next.
-   * @param asked what one node has said.
-   * @returns the requests of which no transaction can be made.
-   */
-  #inSmallerBatches(
-    claimed: readonly NumberedRequest[],
-    asked: CanSend,
-    make: (part: readonly NumberedRequest[], able: CanSend) => Promise<void>,
-  ) {
-    const { nodes } = this.#context.client;
-    const session = (part: readonly NumberedRequest[]) =>
-      nodes.session(async () => make(part, asked.node === nodes.number ? asked : await this.#askNode()));
-    return isolate(claimed, session, concernsNoRequest);
-  }
-
-  async #build(
-    part: readonly NumberedRequest[],
-    able: CanSend,
-    limits: { affordable: number; fill: number | null },
-  ): Promise<Batch> {
-    const batch = await buildBatch(this.#context, part, able, limits);
-    const next = batch.isFull ? Math.ceil(batch.requests.length * GROWTH) + 1 : this.#claimSize * 2;
-    this.#claimSize = Math.min(MAX_BATCH, next);
-    return batch;
-  }
-
-  async #sign({ requests, weights, data, gasLimit, authorizations }: Batch, { fees }: CanSend) {
-    const { database, keyring, chainId, contracts } = this.#context;
-    const row = await readLane(database.read, this.#index);
-    if (row === undefined) throw new DatabaseError(`lane ${this.#index.toString()} has no row in the database`);
-    const { next_nonce: nonce } = row;
-    const { key } = keyring.lane(this.#index);
-    const transaction = { chainId, nonce, to: contracts.relay, data, gasLimit, fees, authorizations };
-    return { nonce, requests, weights, attempt: signBatch(key, transaction) };
   }
 
   async #returnUnsent(lease: Lease, unsent: readonly Unsent[]): Promise<void> {

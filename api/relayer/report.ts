@@ -31,7 +31,7 @@ export function reportUnsent(
   unsent: readonly Unsent[],
   ended: readonly DecidedRequest[],
 ): void {
-  const held = unsent.filter((one) => "heldBy" in one);
+  const held = unsent.filter((one) => one.kind === "held");
   const [first] = held;
   if (first !== undefined)
     logger.warn(
@@ -39,7 +39,7 @@ export function reportUnsent(
       `requests wait because of what a node names, and the others go on. The first: ${first.heldBy}`,
     );
   for (const one of unsent) {
-    if (!("failure" in one)) continue;
+    if (one.kind !== "fails") continue;
     const { request, failure, cause } = one;
     const { errors } = failure;
     // Its earlier transaction may still run it: only the chain may end it.

@@ -1,12 +1,14 @@
 import { type Authorization, hashAuthorization, type SigningKey, Transaction } from "ethers";
 
 import { walletsToDelegate } from "../chain/reads.ts";
-import { type OwnTransaction, refuseGasLimit, signTransaction } from "../chain/transaction.ts";
+import { refuseGasLimit, signTransaction } from "../chain/transaction.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { signDigest } from "../shared/crypto.ts";
 import { delegatedAmong, walletPaths } from "../store/apps/wallets.ts";
+import { DatabaseError } from "../store/db/errors.ts";
 import type { Db } from "../store/db/sql.ts";
 import type { SignedAttempt } from "../store/sending/batches.ts";
+import { readLane } from "../store/sending/lanes.ts";
 import type { Fees } from "./can-send.ts";
 import type { RelayerContext } from "./context.ts";
 
@@ -73,13 +75,18 @@ export async function signDelegations(
  */
 const NEVER_USED = [0];
 
-/** The transaction of a batch. */
-export function signBatch(
-  key: SigningKey,
-  { fees, ...transaction }: Omit<OwnTransaction, keyof Fees> & { fees: Fees },
-): SignedAttempt {
-  const signed = signTransaction(key, { ...transaction, ...fees });
-  return { ...signed, ...fees, gasLimit: transaction.gasLimit };
+/** Signs the transaction of a batch, with the lane's next nonce. */
+export async function signBatch(
+  { database, keyring, chainId, contracts }: RelayerContext,
+  lane: number,
+  { data, gasLimit, delegations }: { data: string; gasLimit: bigint; delegations: readonly Authorization[] },
+  fees: Fees,
+): Promise<{ nonce: number; attempt: SignedAttempt }> {
+  const row = await readLane(database.read, lane);
+  if (row === undefined) throw new DatabaseError(`lane ${lane.toString()} has no row in the database`);
+  const { next_nonce: nonce } = row;
+  const transaction = { chainId, nonce, to: contracts.relay, data, gasLimit, ...fees, authorizations: delegations };
+  return { nonce, attempt: { ...signTransaction(keyring.lane(lane).key, transaction), ...fees, gasLimit } };
 }
 
 /** The same calls with other fees, and possibly another gas limit. Both have the same nonce, so only one can be mined. */

@@ -1,5 +1,5 @@
 import type { ChainClient } from "../chain/client.ts";
-import { type CallFailure, minterRemoved } from "../chain/codec/decode.ts";
+import { minterRemoved } from "../chain/codec/decode.ts";
 import type { EncodedCall } from "../chain/codec/encode.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { accountsWithForeignCode, collectionsWithoutMinter } from "../chain/reads.ts";
@@ -8,8 +8,8 @@ import { type Command, isDelegated, isMint } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
 import { checkpointOf } from "../store/db/meta.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
+import type { Unsent } from "../store/sending/claims.ts";
 import type { RelayerContext } from "./context.ts";
-import type { Deferred } from "./foreign-simulations.ts";
 import type { SimulatedGas } from "./gas.ts";
 
 export interface EncodedItem extends EncodedCall {
@@ -20,11 +20,9 @@ export interface EncodedItem extends EncodedCall {
   callsRecipient: boolean;
 }
 
-/** What a call would do if it ran on top of the newest block. */
-export interface Simulation {
-  gas: SimulatedGas;
-  /** Null: no reason is known why the call should fail. */
-  failure: CallFailure | null;
+/** A call of which no reason is known why it should fail. */
+export interface SimulatedItem extends EncodedItem {
+  simulated: SimulatedGas;
 }
 
 /**
@@ -45,7 +43,7 @@ export async function simulate(
   items: EncodedItem[],
   delegating: ReadonlySet<string>,
   newest: number,
-): Promise<(Simulation | Deferred)[]> {
+): Promise<{ simulated: SimulatedItem[]; unsent: Unsent[] }> {
   const { client, contracts, database, simulations, doubts } = context;
   const checkpoint = await checkpointOf(database.read);
   // The indexer may have processed newer blocks since the lane asked.
@@ -67,11 +65,19 @@ export async function simulate(
   );
   const byItem = new Map(foreign.map((item, index) => [item, results[index] ?? null]));
   const upToDate = block >= checkpoint;
-  return items.map((item) => {
-    const result = byItem.get(item);
-    if (result != null && "retryIn" in result) return result;
-    if (!upToDate) return { gas: result === undefined ? "own code" : "unknown", failure: null };
+  const simulated: SimulatedItem[] = [];
+  const unsent: Unsent[] = [];
+  for (const item of items) {
     const { request, command, target } = item;
+    const result = byItem.get(item);
+    if (result?.kind === "deferred") {
+      unsent.push({ kind: "ready", request, retryIn: result.retryIn, waitingFor: "simulation" });
+      continue;
+    }
+    if (!upToDate) {
+      simulated.push({ ...item, simulated: result === undefined ? "own code" : "unknown" });
+      continue;
+    }
     const removed = isMint(command) ? withoutMinter.get(target) : undefined;
     const failed =
       removed === undefined
@@ -80,20 +86,25 @@ export async function simulate(
     // A request that was signed before may still run on chain: only the chain may end it.
     const failure = request.status === "pending" ? (failed?.failure ?? null) : null;
     const waits = failure !== null && failed?.confirmed === false;
-    const wait = waits ? doubts.wait(request, failure.errorCode, failed.block) : null;
-    if (wait !== null) return wait;
+    const retryIn = waits ? doubts.wait(request, failure.errorCode, failed.block) : null;
+    if (retryIn !== null) {
+      unsent.push({ kind: "ready", request, retryIn, waitingFor: "simulation" });
+      continue;
+    }
     doubts.forget(request);
-    return { gas: gasOf(result), failure };
-  });
+    if (failure !== null) unsent.push({ kind: "fails", request, failure, cause: null });
+    else simulated.push({ ...item, simulated: gasOf(result) });
+  }
+  return { simulated, unsent };
 }
 
 function gasOf(result: SimulatedCall | undefined): SimulatedGas {
   if (result === undefined) return "own code";
-  return result !== null && "gas" in result ? (result.gas ?? "unknown") : "unknown";
+  return result?.kind === "ran" ? (result.gas ?? "unknown") : "unknown";
 }
 
 function decisiveFailure(command: Command, result: SimulatedCall | undefined): SimulatedFailure | null {
-  if (result == null || !("failure" in result)) return null;
+  if (result?.kind !== "failed") return null;
   return isDelegated(command) || DECISIVE.has(result.failure.errorCode) ? result : null;
 }
 

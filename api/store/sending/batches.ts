@@ -63,6 +63,7 @@ function toAttempt(row: AttemptRow): StoredAttempt {
 
 /**
  * Stores a batch with its nonce and its signed bytes. They may be broadcast only after the commit.
+ * @param batch its requests in the order of its calls, with the gas that each is expected to use.
  * @throws NonceTaken, LeaseLost
  */
 export async function recordBatch(
@@ -93,24 +94,13 @@ export async function recordBatch(
     .returning("id")
     .executeTakeFirstOrThrow();
   const attemptId = await insertAttempt(trx, batchId, batch.attempt, now);
-  await insertItems(trx, batchId, batch.requests, batch.weights);
-  const firstTime = await markProcessing(trx, batch.requests, { batchId, transactionHash: batch.attempt.hash }, now);
-  return { ...batch.attempt, nonce: batch.nonce, batchId, attemptId, firstTime };
-}
-
-/** The batch carries these requests, in this order. @param weights the gas that each is expected to use. */
-async function insertItems(
-  trx: Trx,
-  batchId: number,
-  requests: readonly { id: string }[],
-  weights: readonly number[],
-): Promise<void> {
-  const rows = requests.map(({ id }, index) => ({ id, weight: weights[index] ?? null }));
+  const items = batch.requests.map(({ id }, index) => ({ id, weight: batch.weights[index] ?? null }));
   await sql`
     insert into batch_items (batch_id, position, request_id, weight)
-    select ${batchId}, ord, id, weight from ${rowSet(trx, { id: "text", weight: "integer" }, rows)} as input`.execute(
-    trx,
-  );
+    select ${batchId}, ord, id, weight
+      from ${rowSet(trx, { id: "text", weight: "integer" }, items)} as input`.execute(trx);
+  const firstTime = await markProcessing(trx, batch.requests, { batchId, transactionHash: batch.attempt.hash }, now);
+  return { ...batch.attempt, nonce: batch.nonce, batchId, attemptId, firstTime };
 }
 
 /**

@@ -79,11 +79,11 @@ export async function readyRequests(db: Db, now: number, limit: number): Promise
 /** A claimed request that the next transaction of its lane does not carry, and what becomes of it. */
 export type Unsent =
   /** It is ready again after this time, in milliseconds. */
-  | { request: NumberedRequest; retryIn: number; waitingFor: StoredReason | null }
+  | { kind: "ready"; request: NumberedRequest; retryIn: number; waitingFor: StoredReason | null }
   /** It waits, longer each time, as long as a node names this reason. The operator reads the reason, the app `waitingFor`. */
-  | { request: NumberedRequest; heldBy: string; waitingFor: StoredReason }
+  | { kind: "held"; request: NumberedRequest; heldBy: string; waitingFor: StoredReason }
   /** It fails. @param cause what the operator must see in the log; null: the failure concerns only the app. */
-  | { request: NumberedRequest; failure: Omit<Failure, "ok">; cause: unknown };
+  | { kind: "fails"; request: NumberedRequest; failure: Omit<Failure, "ok">; cause: unknown };
 type Failure = Extract<ChainOutcome, { ok: false }>;
 
 /** Longer each time, a request waits that cannot be sent because of what a node names. In milliseconds. */
@@ -107,9 +107,9 @@ export async function returnUnsent(
   for (const one of unsent) {
     const { request } = one;
     const { id } = request;
-    if ("retryIn" in one)
+    if (one.kind === "ready")
       ready.push({ id, ready_at: one.retryIn === 0 ? AT_ONCE : now + one.retryIn, waiting_for: one.waitingFor });
-    else if ("heldBy" in one) held.push({ id, error: one.heldBy, waitingFor: one.waitingFor });
+    else if (one.kind === "held") held.push({ id, error: one.heldBy, waitingFor: one.waitingFor });
     else if (request.status === "pending") failing.push({ request, outcome: { ok: false, ...one.failure } });
     else ready.push({ id, ready_at: now + LONGEST_WAIT, waiting_for: "simulation" });
   }

@@ -1,16 +1,17 @@
 import { expect } from "chai";
 import { SigningKey, toBeHex, Transaction, ZeroAddress } from "ethers";
 
+import { signTransaction } from "../../../api/chain/transaction.ts";
 import { MAX_TRANSACTION_GAS } from "../../../api/domain/gas-estimate.ts";
-import { signBatch, signEmpty, signReplacement } from "../../../api/relayer/sign.ts";
+import { signEmpty, signReplacement } from "../../../api/relayer/sign.ts";
 import type { SignedAttempt } from "../../../api/store/sending/batches.ts";
 
 describe("signing for a lane", () => {
   const key = new SigningKey(toBeHex(1n, 32));
   const fees = { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n };
   const most = BigInt(MAX_TRANSACTION_GAS);
-  const batch = (gasLimit: bigint) =>
-    signBatch(key, { chainId: 1n, nonce: 3, to: ZeroAddress, data: "0x1234", gasLimit, fees, authorizations: [] });
+  const transaction = { chainId: 1n, nonce: 3, to: ZeroAddress, data: "0x1234", ...fees, authorizations: [] };
+  const batch = (gasLimit: bigint) => ({ ...signTransaction(key, { ...transaction, gasLimit }), ...fees, gasLimit });
   const { raw } = batch(100_000n);
 
   const signers: Record<string, (gasLimit: bigint) => SignedAttempt> = {

@@ -128,7 +128,9 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
         claimRequests(trx, lease, { limit: 50, now: NOW, nextNumber: () => ++numbers }),
       );
       expect(claimed).to.have.length(50);
-      const unsent = claimed.slice(0, 25).map((request) => ({ request, retryIn: 1, waitingFor: null }));
+      const unsent = claimed
+        .slice(0, 25)
+        .map((request) => ({ kind: "ready" as const, request, retryIn: 1, waitingFor: null }));
       await write((trx) => returnUnsent(trx, lease, unsent, NOW));
       await write((trx) => returnAbandonedClaims(trx, lease, NOW));
       await hasBegun(read, 0);

@@ -57,7 +57,7 @@ export async function claim({ write }: Tour, lane: Lease): Promise<NumberedReque
     await returnUnsent(
       trx,
       lane,
-      others.map((request) => ({ request, retryIn: 1, waitingFor: null })),
+      others.map((request) => ({ kind: "ready", request, retryIn: 1, waitingFor: null })),
       NOW - 1,
     );
     return claimed.filter(({ app_id }) => app_id === APP);

@@ -64,5 +64,5 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
 
 function failuresOf(requests: readonly NumberedRequest[]) {
   const failure = { errorCode: "execution_reverted" as const, errors: null };
-  return requests.map((request) => ({ request, failure, cause: null }));
+  return requests.map((request) => ({ kind: "fails" as const, request, failure, cause: null }));
 }

@@ -92,7 +92,7 @@ describe("claimRequests", () => {
       lease = await leaseOf(database, "next", 3);
       expect(await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE))).to.equal(2);
       expect((await claim(2)).map(({ id }) => id)).to.have.members(claimed.map(({ id }) => id));
-      const unsent = claimed.map((request) => ({ request, retryIn: 0, waitingFor: null }));
+      const unsent = claimed.map((request) => ({ kind: "ready" as const, request, retryIn: 0, waitingFor: null }));
       const late = await database.write((trx) => returnUnsent(trx, paused, unsent, NOW)).catch(String);
       expect(late).to.match(/^LeaseLost/);
       expect(await countReady(database.read, NOW, 10)).to.equal(0);

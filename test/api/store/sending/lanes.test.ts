@@ -20,7 +20,8 @@ import { useTestDatabase } from "../../../support/use-database.ts";
 
 function because(message: string) {
   const errorCode = "execution_reverted" as const;
-  return { failure: { errorCode, errors: [{ field: "transaction", code: errorCode, message }] }, cause: null };
+  const failure = { errorCode, errors: [{ field: "transaction", code: errorCode, message }] };
+  return { kind: "fails" as const, failure, cause: null };
 }
 
 describe("leases of a lane", () => {
