@@ -50,7 +50,9 @@ const database = await openDatabase(`file:${file}`);
 const tour: Tour = database;
 // The condition keeps SQLite from counting the entries of an index.
 const walk = sql`select count(*) from requests where updated_at > 0`;
-const walkOnce = () => bestOf(TRIES, () => walk.execute(database.read));
+function walkOnce(): Promise<number> {
+  return bestOf(TRIES, () => walk.execute(database.read));
+}
 const walkBefore = await walkOnce();
 const offsets = await measureOffsets(tour);
 const recorded = recordStatements();
