@@ -113,7 +113,8 @@ async function start(settings: Settings, { early, crashPoint, logger, lines }: P
     },
   });
   const { startService } = await import("./service.ts");
-  return startService(settings, logger, { name: "http", other: workers });
+  const { signals, turns } = workers;
+  return startService(settings, logger, { name: "http", signals, turns, other: workers });
 }
 
 async function readSettings(env: Environment): Promise<{ settings: Settings; crashPoint: CrashPoint | null }> {

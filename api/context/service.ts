@@ -49,11 +49,17 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** The thread that starts: the only one of its process, the one with the role `api`, or the one with all other roles. */
-export type Thread =
-  | { name: "all" }
-  | { name: "http"; other: WorkersThread }
-  | { name: "workers"; signals: Signals; turns: WriteTurns; checked: Checked };
+/**
+ * The thread that starts: the only one of its process; the one with the role `api`, which begins the `other` one; or that one, for
+ * which the first has `checked` the chain and the keys.
+ */
+export interface Thread {
+  name: "all" | "http" | "workers";
+  signals: Signals;
+  turns?: WriteTurns;
+  other?: WorkersThread;
+  checked?: Checked;
+}
 
 /**
  * Builds and starts everything that the settings ask for. No other file does.
@@ -62,30 +68,28 @@ export type Thread =
 export async function startService(
   settings: Settings,
   logger: Logger,
-  thread: Thread = { name: "all" },
+  thread: Thread = { name: "all", signals: createSignals() },
 ): Promise<Service> {
-  const roles = settings.roles.filter((role) => thread.name === "all" || (role === "api") === (thread.name === "http"));
+  const { name, signals, other, checked } = thread;
+  const roles = settings.roles.filter((role) => name === "all" || (role === "api") === (name === "http"));
   // Loads while the first steps wait for the database, the chain and the seed. A failure is thrown by the `await` below.
   const loading = loadRoles(roles);
   loading.catch(() => undefined);
   // Closed in reverse order, by `stop` or by a failure half way.
   await using opened = new AsyncDisposableStack();
-  if (thread.name === "http") opened.defer(() => thread.other.stop());
+  opened.defer(() => other?.stop());
 
   const connections = await connect(settings, logger, thread, opened);
   // One thread of the process checks the chain and the keys, and configures a local chain. The other one begins after that.
-  const identity =
-    thread.name === "workers" ? await takeOver(settings, thread.checked) : await check(settings, logger, connections);
-  const beginning = thread.name === "http" ? thread.other.begin(settings, identity) : null;
+  const identity = await (checked === undefined ? check(settings, logger, connections) : takeOver(settings, checked));
+  const beginning = other?.begin(settings, identity);
   // A failure of the other thread is thrown by the `await` below.
   beginning?.catch(() => undefined);
 
   const code = await loading;
   const { promise: outdated, resolve: onNewerSchema } = Promise.withResolvers<SchemaError>();
-  const context = await createContext(
-    { settings, roles, logger, signals: signalsOf(thread), connections, identity, onNewerSchema },
-    opened,
-  );
+  const parts = { settings, roles, logger, signals, connections, identity, onNewerSchema };
+  const context = await createContext(parts, opened);
   // A migration must know of every process. Those that accept or send say so where they begin to; the others are `other`.
   if (!settings.roles.includes("api") && !settings.roles.includes("relayer"))
     await Presence.join("other", context, opened);
@@ -100,9 +104,9 @@ export async function startService(
   });
   // One thread answers for the process.
   const ports =
-    thread.name === "workers"
-      ? { port: null, metricsPort: null }
-      : await listenAll(context, code, { thread, report, meter }, opened);
+    checked === undefined
+      ? await listenAll(context, code, { other, report, meter }, opened)
+      : { port: null, metricsPort: null };
   await beginning;
 
   const running = opened.move();
@@ -131,7 +135,7 @@ async function connect(
   const meter = await openMeter(settings, thread.name, logger, opened);
   const { metrics } = meter;
   const database = await openDatabase(settings.databaseUrl, {
-    turns: thread.name === "http" ? thread.other.turns : thread.name === "workers" ? thread.turns : undefined,
+    turns: thread.turns,
     metrics: settings.metricsPort === null ? undefined : metrics,
     // The threads of a process share its connections.
     connections: thread.name === "all" ? settings.databasePool : Math.floor(settings.databasePool / 2),
@@ -161,29 +165,23 @@ async function takeOver(settings: Settings, { chain, seedPhrase, lanes }: Checke
   return { chain, keys: await loadKeys(settings, chain.local, seedPhrase), lanes };
 }
 
-function signalsOf(thread: Thread): Signals {
-  if (thread.name === "all") return createSignals();
-  return thread.name === "http" ? thread.other.signals : thread.signals;
-}
-
 /** The API and `/metrics` listen. They show both threads of the process. */
 async function listenAll(
   context: Context,
   code: RoleCode,
-  { thread, report, meter }: { thread: Thread; report: () => Promise<Report>; meter: Meter },
+  { other, report, meter }: { other: WorkersThread | undefined; report: () => Promise<Report>; meter: Meter },
   opened: AsyncDisposableStack,
 ): Promise<{ port: number | null; metricsPort: number | null }> {
-  const ofWorkers = () => (thread.name === "http" ? thread.other.report() : report());
+  const ofWorkers = () => other?.report() ?? report();
   const health = async () => (await ofWorkers())?.health ?? [SILENT];
   const nodes = async () => {
     const [own, theirs] = [context.client.nodes.state(), (await ofWorkers())?.nodes];
     return { ...(theirs ?? own), isLimited: own.isLimited || theirs?.isLimited === true };
   };
-  const measurements = async () => (await ofWorkers())?.measurements ?? null;
   const { settings, database, client, chain, logger, now } = context;
   const { relay } = chain.contracts;
   const state = createServiceState(settings, { database, client, nodes, relay, logger, now });
   const port = code.api === null ? null : await code.api.serveApi(context, { state, health, nodes }, opened);
-  const pipeline = thread.name === "http" ? { measurements } : undefined;
+  const pipeline = other && { measurements: async () => (await other.report())?.measurements ?? null };
   return { port, metricsPort: await exportMetrics(settings, { meter, state, pipeline, logger }, opened) };
 }
