@@ -67,7 +67,7 @@ export class Dispatcher {
   /** What each app has leased and is posting now. */
   readonly #shares = new Map<string, Share>();
   /** What is leased to this process, until its result is recorded; null: it has none yet. */
-  readonly #leased = new Map<DueDelivery, Posted | NotPosted | null>();
+  readonly #leased = new Map<DueDelivery, Result | null>();
   /** When the leases were renewed last (monotonic clock). */
   #renewedAt = performance.now();
   #stopping = false;
@@ -300,12 +300,8 @@ interface Posted {
   result: TryResult;
 }
 
-/** A delivery that could not be posted for a reason of this service. */
-interface NotPosted {
-  kind: "not posted";
-  delivery: DueDelivery;
-  error: unknown;
-}
+/** What came of a delivery that was leased: it was posted, or could not be for a reason of this service. */
+type Result = Posted | { kind: "not posted"; delivery: DueDelivery; error: unknown };
 
 function postedAs(delivery: DueDelivery, { status, body, error }: Sent, now: number): Posted {
   const outcome = outcomeOf(status);
