@@ -1,6 +1,6 @@
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import { NodeDisagrees, NodesDivided } from "../chain/errors.ts";
+import { ChainUnavailable, NodeDisagrees, NodesDivided } from "../chain/errors.ts";
 import type { NodeVote } from "../chain/nodes.ts";
 import type { Database } from "../store/db/database.ts";
 import { agreedBlock, firstUnsettled, isAnythingUndecided, storedBlock } from "../store/ledger/blocks.ts";
@@ -11,6 +11,8 @@ import { isSameSet, type LogSet, UnprovenLogs } from "./unproven-logs.ts";
 interface AgreementDeps {
   database: Database;
   client: ChainClient;
+  /** A block is deep enough once it is this many blocks deep, itself included. */
+  confirmations: number;
   /** Reads them anew: another process may have added a factory. */
   contracts: () => Promise<ContractAddresses>;
   indexed: () => Promise<IndexedContracts>;
@@ -22,6 +24,8 @@ interface AgreementDeps {
 const COMPARED_TOGETHER = 16;
 /** At most this many blocks become final at once. */
 const MOST_COMPARED = 1_000;
+/** Block hashes kept beyond those that the confirmations need. A reorg up to this much deeper is still detected. */
+const REMEMBER = 256;
 /** Milliseconds for which different blocks of the nodes are not reported: a reorg does not reach all nodes at once. */
 const GRACE = 10_000;
 
@@ -41,11 +45,8 @@ interface Side {
   nodes: number[];
 }
 
-/**
- * `agreed`: the block is final. `waits`: nobody has decided yet. `contradicted`: most nodes say something else. `unknown`: nobody
- * knows which logs another process read of the blocks that are not final, so they must be read again.
- */
-type Verdict = { kind: "agreed" } | { kind: "waits" } | { kind: "unknown" } | Contradicted;
+/** `agreed`: the block is final. `waits`: nobody has decided yet. `contradicted`: most nodes say something else. */
+type Verdict = { kind: "agreed" } | { kind: "waits" } | Contradicted;
 
 export interface Contradicted {
   kind: "contradicted";
@@ -54,12 +55,34 @@ export interface Contradicted {
   nodes: readonly number[];
 }
 
+/** What is final of the stored blocks, and what follows from that for those after them. */
+export interface Final {
+  kind: "final";
+  /** The newest final block: deep enough, and the nodes agree about it. */
+  confirmed: number;
+  /** Whether stored blocks are deep enough, and the nodes have not agreed about them. Then nothing later becomes final. */
+  isWaiting: boolean;
+  /** What undoes a block is kept until the block is final: the first block whose header is kept. */
+  remember: number;
+  /** Whether more stored blocks can be compared right away. */
+  more: boolean;
+}
+
+/** Stored blocks must be rolled back, and read again. */
+export interface Undo {
+  kind: "undo";
+  /** The last block that stays: the nodes agreed about it. */
+  downTo: number;
+  /** What most nodes say is wrong. Null: nobody knows which logs another process read of the blocks that are not final. */
+  contradicted: Contradicted | null;
+}
+
 const AGREED: Verdict = { kind: "agreed" };
 
 /**
- * Decides up to which block the nodes agree. The hash of a block stands for all blocks before it and, by their receipts, for all
- * of their logs, so a majority for one hash decides. Only where receipts prove nothing, the nodes are also asked for the logs.
- * With one node nothing is compared, and no call is made.
+ * Decides which blocks are final: those that are deep enough, up to the newest one about which the nodes agree. The hash of a block
+ * stands for all blocks before it and, by their receipts, for all of their logs, so a majority for one hash decides. Only where
+ * receipts prove nothing, the nodes are also asked for the logs. With one node nothing is compared, and no call is made.
  */
 export class Agreement {
   readonly #deps: AgreementDeps;
@@ -87,11 +110,6 @@ export class Agreement {
   get problem(): string | null {
     if (this.#waits === null || performance.now() - this.#waits.since < GRACE) return null;
     return this.#waits.reason;
-  }
-
-  /** Why the last comparison did not end in agreement. */
-  get reason(): string | null {
-    return this.#waits?.reason ?? null;
   }
 
   /** Failures in later blocks wait for a second node. */
@@ -127,30 +145,33 @@ export class Agreement {
     this.#checkpoint = null;
   }
 
+  /** The newest block that is deep enough to become final. */
+  newestDeep(head: number): number {
+    return head - this.#deps.confirmations + 1;
+  }
+
   /**
-   * Compares stored blocks that are deep enough to become final. The node that is read has them: the caller has looked.
-   * @param deep the newest block that is deep enough.
-   * @returns the block up to which the nodes agree, the verdict about those after it, and whether more can be compared now.
+   * What is final of the stored blocks. Those that are deep enough are compared, a part at a time. The node that is read has them: the
+   * caller has looked.
    */
-  async ofStored(checkpoint: number, deep: number): Promise<{ agreed: number; verdict: Verdict; more: boolean }> {
+  async ofStored(checkpoint: number, head: number): Promise<Final | Undo> {
     const { database, client } = this.#deps;
-    if (client.nodes.count === 1) return { agreed: deep, verdict: AGREED, more: false };
+    const deep = this.newestDeep(head);
+    if (client.nodes.count === 1) return finalUpTo(deep, { before: deep, deep, checkpoint });
     const agreed = await agreedBlock(database.read, checkpoint);
     if (this.#checkpoint !== checkpoint) {
       this.#forget();
       const known = await this.#known(agreed);
-      if (known < checkpoint) return { agreed: known, verdict: { kind: "unknown" }, more: false };
+      if (known < checkpoint) return { kind: "undo", downTo: known, contradicted: null };
       this.#checkpoint = checkpoint;
     }
     this.#splitSince = null;
-    const newest = Math.min(deep, checkpoint);
-    const to = Math.min(newest, agreed + MOST_COMPARED, this.#reached ?? Infinity);
+    const to = Math.min(deep, checkpoint, agreed + MOST_COMPARED, this.#reached ?? Infinity);
     this.#reached = null;
     const block = (await this.#isDue(agreed, to)) ? await storedBlock(database.read, to) : undefined;
-    if (block === undefined) return { agreed, verdict: AGREED, more: false };
-    const verdict = await this.#compare(to, block.hash);
-    if (verdict.kind !== "agreed") return { agreed, verdict, more: false };
-    return { agreed: Math.max(agreed, to), verdict, more: to > agreed && to < newest };
+    const verdict = block === undefined ? null : await this.#compare(to, block.hash);
+    if (verdict?.kind === "contradicted") return { kind: "undo", downTo: agreed, contradicted: verdict };
+    return finalUpTo(verdict?.kind === "agreed" ? Math.max(agreed, to) : agreed, { before: agreed, deep, checkpoint });
   }
 
   /** Of the blocks after this one, another process may have stored logs that nobody can compare any more. */
@@ -163,13 +184,32 @@ export class Agreement {
     return Math.min(agreed, waiting - 1);
   }
 
-  /** Compares blocks that were read and are not stored yet, up to the newest one that is deep enough. */
-  async ofRead(blocks: ChainRange, deep: number): Promise<Verdict> {
+  /**
+   * What is final once a range is stored that was read: its deep blocks, too, unless stored ones wait or the nodes do not agree.
+   * @param stored what is final without it.
+   * @throws ChainUnavailable when they do not agree far behind the head: nothing is kept there to undo blocks.
+   */
+  async ofRead(
+    range: ChainRange,
+    head: number,
+    stored: Final,
+  ): Promise<Pick<Final, "kind" | "confirmed"> | Contradicted> {
+    const deep = this.newestDeep(head);
+    const isAsked = !stored.isWaiting && deep >= range.from;
+    const verdict = isAsked ? await this.compareRead(range, Math.min(deep, range.to)) : null;
+    if (verdict?.kind === "contradicted") return verdict;
+    if (verdict?.kind !== "agreed" && range.from < range.remember)
+      throw new ChainUnavailable(this.#waits?.reason ?? "the nodes have not agreed yet");
+    const waits = stored.isWaiting || verdict?.kind === "waits";
+    return { kind: "final", confirmed: waits ? stored.confirmed : this.newestDeep(range.head) };
+  }
+
+  /** Asks the other nodes about blocks that were read and are not stored yet, up to one of them. */
+  async compareRead(range: ChainRange, last: number): Promise<Verdict> {
     if (this.#deps.client.nodes.count === 1) return AGREED;
-    const last = Math.min(deep, blocks.to);
-    const block = blocks.headers.get(last);
+    const block = range.headers.get(last);
     if (block === undefined) throw new Error(`the header of block ${last.toString()} was not kept`);
-    return this.#compare(last, block.hash, blocks);
+    return this.#compare(last, block.hash, range);
   }
 
   /**
@@ -304,6 +344,21 @@ export class Agreement {
     this.#waits = { since: this.#waits?.since ?? performance.now(), reason };
     return { kind: "waits" };
   }
+}
+
+/** @param agreed up to which block the nodes agree now. @param before up to which they agreed before this step. */
+function finalUpTo(
+  agreed: number,
+  { before, deep, checkpoint }: { before: number; deep: number; checkpoint: number },
+): Final {
+  const isWaiting = agreed < Math.min(deep, checkpoint);
+  return {
+    kind: "final",
+    confirmed: Math.min(deep, agreed),
+    isWaiting,
+    remember: (isWaiting ? agreed : deep - 1) - REMEMBER,
+    more: isWaiting && agreed > before,
+  };
 }
 
 /** Whether two answers do not contradict each other. */

@@ -10,11 +10,10 @@ import { frozenUris } from "../domain/metadata-files.ts";
 import type { TokenMove } from "../domain/token.ts";
 import { walletApps } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
-import type { CreationFacts, SliceToStore } from "../store/ledger/apply-range.ts";
+import type { AttributedSlice } from "../store/ledger/apply-range.ts";
 import type { ChainEdit } from "../store/ledger/chain-edits.ts";
-import { followsAt } from "../store/ledger/indexed-contracts.ts";
+import { followsAt, type IndexedContracts } from "../store/ledger/indexed-contracts.ts";
 import { FROZEN } from "../store/requests/freezing.ts";
-import type { FinalBlocks } from "../store/requests/settle-final.ts";
 import { type NumberedRequest, requestsByNumber } from "../store/requests/requests.ts";
 import { batchesByHash, batchRequests } from "../store/sending/batches.ts";
 import { attribute, AttributionError } from "./attribute.ts";
@@ -28,32 +27,25 @@ interface AttributeDeps {
   logger: Logger;
 }
 
-/** A slice whose events have their requests. `addNodeFacts` completes it. */
-export interface AttributedSlice extends Omit<SliceToStore, "foreignHoldings" | "unknownTransaction"> {
-  kinds: CreationFacts["kinds"];
-  /** The request of each move that a batch made. */
-  owners: ReadonlyMap<TokenMove, NumberedRequest>;
-  /** The service's collections at the end of the range: those that it creates, too. */
-  collections: ReadonlyMap<string, CollectionType>;
-}
+/** The request of each move that a batch made. */
+export type Owners = Map<TokenMove, NumberedRequest>;
 
 /**
  * Joins a range of the chain with the database: finds the service's batches, tokens and wallets, and the request that each
  * event belongs to. What only a node can say of them is added later: see `addNodeFacts`.
+ * @returns `collections`: the service's at the end of the range, with those that it creates.
  */
 export async function attributeRange(
   deps: AttributeDeps,
   range: ChainRange,
-  final: FinalBlocks,
-): Promise<AttributedSlice> {
+): Promise<{ attributed: AttributedSlice; owners: Owners; collections: IndexedContracts["collections"] }> {
   const { database, contracts } = deps;
   const { from, to, remember, headers } = range;
   const apps = await walletApps(database.read, partiesAmong(range));
   const moves = [...range.moves, ...movesOfWallets(range.foreign, apps)].sort(byPosition);
   const { batches, owners } = await ourBatches(deps, range, moves);
   const collections = new Map([...range.indexed.collections, ...batches.flatMap(createdBy)]);
-  return {
-    ...final,
+  const attributed = {
     from,
     to,
     parentHash: headers.get(from)?.parentHash ?? "",
@@ -67,30 +59,27 @@ export async function attributeRange(
         timestamp: timestamp * 1000,
       })),
     batches,
-    owners,
-    collections,
     cancelled: await cancelledRequests(database, range.relay),
     entries: moves.flatMap((move) => entryOf({ range, collections, apps, owners }, move)),
     edits: [...range.changes.flatMap((event) => changeOf(event, contracts)), ...batches.flatMap(frozenBy)],
     kinds: new Map(range.created.map(({ collection, factory }) => [collection, factory])),
     wallets: new Set(apps.keys()),
   };
+  return { attributed, owners, collections };
 }
-
-type Owners = Map<TokenMove, NumberedRequest>;
 
 /** The service's own transactions in a range, with the outcome of each call. */
 async function ourBatches(
   { database, client, logger }: AttributeDeps,
   { relay, created, headers }: ChainRange,
   moves: readonly TokenMove[],
-): Promise<{ batches: SliceToStore["batches"]; owners: Owners }> {
+): Promise<{ batches: AttributedSlice["batches"]; owners: Owners }> {
   const byTransaction = Map.groupBy(relay, (event: RelayEvent) => event.transactionHash);
   // The chain was read first: a lane commits a transaction to the database before it sends it.
   const known = await batchesByHash(database.read, [...byTransaction.keys()]);
   const requests = await requestsOfBatches(database, client, known);
   const owners: Owners = new Map();
-  const batches: SliceToStore["batches"] = [];
+  const batches: AttributedSlice["batches"] = [];
   const byBatch = Map.groupBy(moves, (move) => (known.has(move.transactionHash) ? move.transactionHash : null));
   for (const [transactionHash, events] of byTransaction) {
     const batchId = known.get(transactionHash);
@@ -121,7 +110,7 @@ async function ourBatches(
 }
 
 /** The collections that a batch created, with their types. */
-function createdBy({ outcomes }: SliceToStore["batches"][number]): [string, CollectionType][] {
+function createdBy({ outcomes }: AttributedSlice["batches"][number]): [string, CollectionType][] {
   return outcomes.flatMap(({ request: { command }, outcome }) =>
     command.kind === "create-collection" && outcome.ok && outcome.collection !== null
       ? [[outcome.collection, command.type]]
@@ -139,7 +128,7 @@ interface Joined {
 }
 
 /** Of foreign contracts, keeps only the moves that concern wallets whose app follows the contract. */
-function entryOf({ range, collections, apps, owners }: Joined, move: TokenMove): SliceToStore["entries"] {
+function entryOf({ range, collections, apps, owners }: Joined, move: TokenMove): AttributedSlice["entries"] {
   const request = owners.get(move) ?? null;
   const timestamp = (range.headers.get(move.blockNumber)?.timestamp ?? 0) * 1000;
   const stored = { ...move, timestamp, requestId: request?.id ?? null };
@@ -157,7 +146,7 @@ function entryOf({ range, collections, apps, owners }: Joined, move: TokenMove):
 }
 
 /** The event for a new collection URI does not contain the URI, so it comes from the freeze request. */
-function frozenBy(batch: SliceToStore["batches"][number]): ChainEdit[] {
+function frozenBy(batch: AttributedSlice["batches"][number]): ChainEdit[] {
   return batch.outcomes.flatMap(({ request, outcome }) => {
     const { command } = request;
     if (command.kind !== "freeze-metadata" || command.directory === null || !outcome.ok) return [];
@@ -199,15 +188,15 @@ function changeOf(event: CollectionEvent, contracts: ContractAddresses): ChainEd
 async function cancelledRequests(
   database: Database,
   events: readonly RelayEvent[],
-): Promise<SliceToStore["cancelled"]> {
-  const places = new Map(
+): Promise<AttributedSlice["cancelled"]> {
+  const cancelled = new Map(
     events.flatMap((event) => (event.kind === "number-cancelled" ? [[event.number, event] as const] : [])),
   );
-  const requests = await requestsByNumber(database.read, [...places.keys()]);
+  const requests = await requestsByNumber(database.read, [...cancelled.keys()]);
   return requests.flatMap((request) => {
-    const place = places.get(request.number);
-    if (place === undefined) return [];
-    return [{ request, transactionHash: place.transactionHash, blockNumber: place.blockNumber }];
+    const event = cancelled.get(request.number);
+    if (event === undefined) return [];
+    return [{ request, transactionHash: event.transactionHash, blockNumber: event.blockNumber }];
   });
 }
 

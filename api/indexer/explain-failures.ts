@@ -43,10 +43,10 @@ export async function explainFailures(
     if (calls === null || parentHash === undefined) continue;
     const items = itemsOf(batch, calls, silent);
     const causes = await causesAt(items, parentHash);
-    const claims = items.flatMap((item, at) => (causes[at] == null ? [] : [{ item, cause: causes[at] }]));
-    const claimed = claims.map(({ item }) => item);
-    const again = claims.length === 0 ? null : await client.nodes.second(() => causesAt(claimed, parentHash));
-    for (const [at, { item, cause }] of claims.entries()) {
+    const said = items.flatMap((item, at) => (causes[at] == null ? [] : [{ item, cause: causes[at] }]));
+    const asked = said.map(({ item }) => item);
+    const again = said.length === 0 ? null : await client.nodes.second(() => causesAt(asked, parentHash));
+    for (const [at, { item, cause }] of said.entries()) {
       if (again === null || isSame(cause, again[at])) explained.set(item.request, failureBy(cause, item));
     }
   }

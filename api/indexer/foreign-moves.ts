@@ -15,12 +15,6 @@ const MOST_READS = 200;
 /** Reads balances at the end of a block, by its number or hash. */
 type ReadBalances = (queries: HoldingQuery[], block: number | string) => Promise<Held[]>;
 
-/** How the reads of foreign contracts went, for noticing those that keep failing. */
-export interface ForeignReads {
-  answered: string[];
-  failed: string[];
-}
-
 /** Addresses that send or receive a token in a range, each once. */
 export function partiesAmong(read: ChainRange): string[] {
   const topics = new Set(read.foreign.flatMap((log) => partiesOf(log) ?? []));
@@ -48,7 +42,7 @@ export async function readTouched(
   block: number | null,
   indexed: IndexedContracts,
   moves: SliceToStore["entries"],
-): Promise<{ holdings: SliceToStore["foreignHoldings"]; reads: ForeignReads }> {
+): Promise<{ holdings: SliceToStore["foreignHoldings"]; reads: SliceToStore["reads"] }> {
   const touched = new Map<string, HoldingQuery>();
   for (const { move, foreign, type } of moves) {
     if (!foreign) continue;
@@ -84,7 +78,7 @@ function firstOf(queries: readonly HoldingQuery[], indexed: IndexedContracts): H
 }
 
 /** A contract that answered at least one of its reads has not failed. */
-export function readsOf(queries: readonly HoldingQuery[], held: readonly Held[]): ForeignReads {
+export function readsOf(queries: readonly HoldingQuery[], held: readonly Held[]): SliceToStore["reads"] {
   const answered = new Set(
     queries.flatMap(({ contract }, index) => (held[index] === undefined || held[index] === "failed" ? [] : [contract])),
   );

@@ -7,12 +7,12 @@ import { WorkLoop } from "../shared/work-loop.ts";
 import { checkpointOf, readContracts, readMeta, replaceMeta } from "../store/db/meta.ts";
 import { lockLedger } from "../store/db/sql.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
-import { firstUnsettled, newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
+import { continuesStored, firstUnsettled, newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
 import { IndexedContractsCache } from "../store/ledger/indexed-contracts.ts";
 import { rollback, rollbackStep } from "../store/ledger/rollback.ts";
 import { finalChanges } from "../store/requests/requests.ts";
 import { settleFinal } from "../store/requests/settle-final.ts";
-import { Agreement, type Contradicted } from "./agreement.ts";
+import { Agreement, type Contradicted, type Undo } from "./agreement.ts";
 import { attributeRange } from "./attribute-range.ts";
 import type { IndexerContext } from "./context.ts";
 import { MissingCosts } from "./costs.ts";
@@ -24,8 +24,6 @@ import { BlockWriter, removeHiddenHistory } from "./store-blocks.ts";
 import { stoppingRow, WaitingReason } from "./waiting-reason.ts";
 import { closeBatchesWithoutEffect, type Warned } from "./without-effect.ts";
 
-/** Block hashes kept beyond those that the confirmations need. A reorg up to this much deeper is still detected. */
-const REMEMBER = 256;
 /**
  * Milliseconds for which a node that is behind the checkpoint, on the same chain, counts as lagging. After that its head
  * counts as a reorg.
@@ -55,7 +53,7 @@ export class Indexer {
   #refused = { block: -1, times: 0 };
 
   constructor(context: IndexerContext) {
-    const { client, leaseTimes, logger, receipts } = context;
+    const { client, confirmations, leaseTimes, logger, receipts } = context;
     this.#lease = leaseTimes === null ? null : new WorkLease("indexer", { ...context, times: leaseTimes });
     const database = this.#lease?.fenced ?? context.database;
     this.#context = { ...context, database };
@@ -63,7 +61,7 @@ export class Indexer {
     const indexed = () => this.#indexed.read(database.read);
     this.#ahead = new ReadAhead({ client, contracts, indexed, receipts });
     const isProven = async () => (await receipts?.isProving()) ?? false;
-    this.#agreement = new Agreement({ database, client, contracts, indexed, isProven });
+    this.#agreement = new Agreement({ database, client, confirmations, contracts, indexed, isProven });
     this.#writer = new BlockWriter(this.#context);
     this.#reason = new WaitingReason(this.#context, this.#agreement);
     this.#loop = new WorkLoop({
@@ -119,66 +117,63 @@ export class Indexer {
     const checkpoint = await this.#checkpoint();
     const { head, blocks } = await this.#context.client.headAnd([checkpoint, checkpoint + 1]);
     const [at = null, next = null] = blocks;
-
-    // The node has another block at the checkpoint: a reorg. What it dropped is undone.
-    if (head < checkpoint && (await this.#isLagging(head, checkpoint))) return false;
-    if (head < checkpoint || !(await this.#isStored(checkpoint, at))) {
-      if (head >= checkpoint && !(await this.#agreement.isReorg(checkpoint))) return false;
-      await this.#rollBack(checkpoint, await this.#findFork(checkpoint, head));
-      return true;
-    }
-
-    // Final are blocks that are deep enough, up to the newest one about which the nodes agree.
+    if (head < checkpoint || !(await this.#isStored(checkpoint, at))) return this.#reorganize(checkpoint, head);
     this.#behindSince = null;
-    const deep = this.#newestDeep(head);
-    const { agreed, verdict, more } = await this.#agreement.ofStored(checkpoint, deep);
-    if (verdict.kind !== "agreed" && verdict.kind !== "waits") return this.#undo(checkpoint, agreed, verdict);
-    const isUnagreed = agreed < Math.min(deep, checkpoint);
+
+    // Final are the blocks that are deep enough, up to the newest one about which the nodes agree. What most contradict is undone.
+    const stored = await this.#agreement.ofStored(checkpoint, head);
+    if (stored.kind === "undo") return this.#undo(checkpoint, stored);
 
     // Nothing is new, or too much waits for the nodes: what became final is settled.
-    if (head === checkpoint || (isUnagreed && checkpoint - agreed >= MOST_AHEAD)) {
-      await this.#settleStored(checkpoint, Math.min(deep, agreed));
-      await this.#afterBlocks(head, checkpoint, agreed);
-      return more;
+    if (head === checkpoint || (stored.isWaiting && checkpoint - stored.confirmed >= MOST_AHEAD)) {
+      await this.#settleStored(checkpoint, stored.confirmed);
+      await this.#afterBlocks(head, checkpoint, stored.confirmed);
+      return stored.more;
     }
 
-    // The next range is read, and must follow the stored block. What undoes a block is kept until the block is final.
-    const remember = (isUnagreed ? agreed + 1 : deep) - 1 - REMEMBER;
+    // The next range is read, and must continue the stored blocks.
+    const { remember } = stored;
     const range = await this.#ahead.take({ from: checkpoint + 1, head, remember, first: next });
-    if (!(await this.#follows(range, next))) return true;
+    if (!(await this.#continues(range, next))) return true;
 
-    // The other nodes are asked about those of its blocks that are final already.
-    const said = isUnagreed || deep <= checkpoint ? null : await this.#agreement.ofRead(range, deep);
-    if (said?.kind === "contradicted") return this.#refuse(said);
-    // Far behind the head nothing is kept to undo blocks, so blocks without agreement are not stored.
-    if (said?.kind !== "agreed" && range.from < range.remember)
-      throw new ChainUnavailable(this.#agreement.reason ?? "the nodes have not agreed yet");
-    // What becomes final: the deep blocks of the range, or only what was agreed before.
-    const confirmed = isUnagreed || said?.kind === "waits" ? agreed : this.#newestDeep(range.head);
-    const finalBlocks = { confirmed: Math.max(0, confirmed), failuresUpTo: this.#agreement.failuresUpTo };
+    // With it, its own deep blocks become final, if nothing before them waits and the other nodes have them, too.
+    const read = await this.#agreement.ofRead(range, head, stored);
+    if (read.kind === "contradicted") return this.#refuse(read);
     this.#ahead.begin(range, { head, remember });
 
     // Slice by slice, events get their requests. One transaction stores outcomes, holdings, history and the checkpoint, and settles
-    // every request that is final (`settleFinal`): `completed` or `failed`, its event and its deliveries.
+    // every request that is final: `completed` or `failed`, its event and its deliveries.
+    const final = { confirmed: Math.max(0, read.confirmed), failuresUpTo: this.#agreement.failuresUpTo };
     try {
       for (let rest: ChainRange | null = range; rest !== null;) {
-        const slice = await this.#writer.cut(rest);
-        const attributed = await attributeRange(this.#context, slice, finalBlocks);
-        const complete = await addNodeFacts(this.#context, slice, attributed);
-        if (!(await this.#writer.store(slice, complete))) return true;
+        const slice = await this.#writer.cutNext(rest);
+        const { attributed, owners, collections } = await attributeRange(this.#context, slice);
+        const toStore = await addNodeFacts(this.#context, slice, attributed, owners);
+        if (!(await this.#writer.store(slice, toStore, final))) return true;
         this.#agreement.stored(slice);
-        rest = restOf(slice, complete.collections);
+        rest = restOf(slice, collections);
       }
     } catch (error) {
       return await this.#doubt(range, error);
     }
-    await this.#afterBlocks(range.head, range.to, confirmed);
+    await this.#afterBlocks(range.head, range.to, read.confirmed);
     return range.to < head;
   }
 
-  /** The newest block that is deep enough to become final. */
-  #newestDeep(head: number): number {
-    return head - this.#context.confirmations + 1;
+  /**
+   * The node has another block at the checkpoint than the stored one, or ends before it. What happens then, in this order:
+   * 1. Seen: a node that only lags is waited for, and so are nodes of which half have the stored block.
+   * 2. The fork is found: the newest stored block that the node still has.
+   * 3. The blocks after it are rolled back, newest first.
+   * 4. The next step reads the node's blocks from there on.
+   * @returns whether there may be more right away.
+   */
+  async #reorganize(checkpoint: number, head: number): Promise<boolean> {
+    const waits =
+      head < checkpoint ? await this.#isLagging(head, checkpoint) : !(await this.#agreement.isReorg(checkpoint));
+    if (waits) return false;
+    await this.#rollBack(checkpoint, await this.#findFork(checkpoint, head));
+    return true;
   }
 
   /** Whether the node is behind the checkpoint, with the same blocks. */
@@ -242,17 +237,17 @@ export class Indexer {
     metrics.reorg(checkpoint - fork);
   }
 
-  /** Stored blocks are wrong, or nobody knows which of their logs were stored: they are undone, and read again. */
-  async #undo(checkpoint: number, agreed: number, verdict: Contradicted | { kind: "unknown" }): Promise<boolean> {
-    if (verdict.kind === "contradicted") {
-      const { block, nodes } = verdict;
+  /** Stored blocks are wrong, or nobody knows which of their logs were stored: they are rolled back, and read again. */
+  async #undo(checkpoint: number, { downTo: agreed, contradicted }: Undo): Promise<boolean> {
+    if (contradicted !== null) {
+      const { block, nodes } = contradicted;
       this.#context.logger.warn(
         { condition: "nodes_disagree" satisfies Condition, block, nodes, agreed, checkpoint },
         "most nodes say that stored blocks are wrong; rolling back to the last block about which they agreed",
       );
     }
     await this.#rollBack(checkpoint, agreed);
-    return verdict.kind === "unknown" || this.#refuse(verdict);
+    return contradicted === null || this.#refuse(contradicted);
   }
 
   /** @throws NodeDisagrees when most nodes contradict the node that is read: the next one does the step again. */
@@ -273,16 +268,16 @@ export class Indexer {
   /** Logs that do not fit what the database has may be a lie of this node: the others are asked at once. @throws the error */
   async #doubt(range: ChainRange, error: unknown): Promise<boolean> {
     if (this.#context.client.nodes.count === 1 || error instanceof ChainUnavailable) throw error;
-    const verdict = await this.#agreement.ofRead(range, range.to);
+    const verdict = await this.#agreement.compareRead(range, range.to);
     if (verdict.kind === "contradicted") return this.#refuse(verdict);
     throw error;
   }
 
   /** Whether a range that was read continues the stored blocks. A reorg may have dropped what was read ahead. */
-  async #follows({ from, headers }: ChainRange, next: Block | null): Promise<boolean> {
+  async #continues({ from, headers }: ChainRange, next: Block | null): Promise<boolean> {
     const first = headers.get(from);
-    const previous = await storedBlock(this.#context.database.read, from - 1);
-    if (previous !== undefined && first?.parentHash !== previous.hash) return false;
+    const { read } = this.#context.database;
+    if (!(await continuesStored(read, { from, parentHash: first?.parentHash ?? "" }))) return false;
     return next === null || first === undefined || first.hash === next.hash;
   }
 
@@ -309,7 +304,7 @@ export class Indexer {
    * longer have the old state. Missing costs are recorded at any distance.
    */
   async #afterBlocks(head: number, read: number, agreed: number): Promise<void> {
-    const deep = this.#newestDeep(head);
+    const deep = this.#agreement.newestDeep(head);
     if (deep >= 0 && read >= deep) await closeBatchesWithoutEffect(this.#context, this.#warned, Math.min(deep, agreed));
     await this.#missingCosts.record(this.#context);
   }

@@ -5,24 +5,17 @@ import { readRelayOwner } from "../chain/reads.ts";
 import { isDelegated } from "../domain/command.ts";
 import { answersInTime } from "../shared/answers-in-time.ts";
 import { readMeta } from "../store/db/meta.ts";
-import type { CreationFacts, SliceToStore } from "../store/ledger/apply-range.ts";
+import type { AttributedSlice, SliceToStore } from "../store/ledger/apply-range.ts";
 import { firstNonces } from "../store/sending/lanes.ts";
-import type { AttributedSlice } from "./attribute-range.ts";
+import type { Owners } from "./attribute-range.ts";
 import type { IndexerContext } from "./context.ts";
 import { agreedReceipts, costIn } from "./costs.ts";
 import { explainFailures, type FailedItem } from "./explain-failures.ts";
-import { type ForeignReads, type RanCommand, readTouched, unmovedAmong } from "./foreign-moves.ts";
+import { type RanCommand, readTouched, unmovedAmong } from "./foreign-moves.ts";
 import type { ChainRange } from "./read-range.ts";
 
 /** Milliseconds for the reads of foreign contracts that belong to the newest blocks. The others are read in the background. */
 const FOREIGN_DEADLINE = 2_000;
-
-/** A slice with all that its commit needs. */
-export interface CompleteSlice extends SliceToStore, Pick<AttributedSlice, "collections"> {
-  facts: CreationFacts;
-  /** How the reads of foreign contracts went. */
-  reads: ForeignReads;
-}
 
 /**
  * Adds what only a node, that of the session, can say of a slice: what the batches cost, why calls failed, what wallets hold of
@@ -31,10 +24,11 @@ export interface CompleteSlice extends SliceToStore, Pick<AttributedSlice, "coll
 export async function addNodeFacts(
   context: IndexerContext,
   range: ChainRange,
-  { kinds, owners, ...attributed }: AttributedSlice,
-): Promise<CompleteSlice> {
+  attributed: AttributedSlice,
+  owners: Owners,
+): Promise<SliceToStore> {
   const costed = await withCosts(context, range, attributed.batches);
-  const judged = await failUnmoved(context, range, { batches: costed, owners });
+  const judged = await failUnmoved(context, range, costed, owners);
   const batches = await explainFailures(context.client, causeFinder(context), range, judged);
   // Below the head, later blocks may change the same balances again, and the node may no longer have the state.
   const block = range.to === range.head ? range.to : null;
@@ -42,10 +36,10 @@ export async function addNodeFacts(
   return {
     ...attributed,
     batches,
+    relayOwner: await ownerOfNew(context, batches),
     foreignHoldings: foreign.holdings,
     reads: foreign.reads,
-    facts: { relayOwner: await ownerOfNew(context, batches), kinds },
-    unknownTransaction: await unknownOfLanes(context, range, attributed),
+    unknownTransaction: await unknownOfLanes(context, range, batches),
   };
 }
 
@@ -95,7 +89,8 @@ function causeFinder({ client, contracts }: IndexerContext) {
 async function failUnmoved(
   context: IndexerContext,
   { headers, indexed, flooding }: ChainRange,
-  { batches, owners }: Pick<AttributedSlice, "batches" | "owners">,
+  batches: SliceToStore["batches"],
+  owners: Owners,
 ): Promise<SliceToStore["batches"]> {
   const seen = new Set([...owners.values()].map(({ id }) => id));
   const ran = batches.flatMap(({ outcomes, blockNumber }) => {
@@ -147,7 +142,7 @@ async function ownerOfNew({ client, contracts }: IndexerContext, batches: SliceT
 async function unknownOfLanes(
   { database, client, contracts }: IndexerContext,
   { relay }: ChainRange,
-  { batches }: Pick<AttributedSlice, "batches">,
+  batches: SliceToStore["batches"],
 ): Promise<SliceToStore["unknownTransaction"]> {
   const known = new Set(batches.map(({ transactionHash }) => transactionHash));
   const executed = relay.filter(

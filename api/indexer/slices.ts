@@ -47,7 +47,7 @@ export interface Slice extends ChainRange {
 }
 
 type Ordered = Pick<ChainRange, "relay" | "moves" | "changes" | "foreign">;
-type Places = Record<keyof Ordered, number>;
+type Positions = Record<keyof Ordered, number>;
 const NAMES = ["relay", "moves", "changes", "foreign"] as const;
 
 /**
@@ -55,7 +55,7 @@ const NAMES = ["relay", "moves", "changes", "foreign"] as const;
  * begins with a block that has logs, so the header of that block is known.
  */
 export function cut(range: ChainRange, most: number): Slice {
-  let end: Places = { relay: 0, moves: 0, changes: 0, foreign: 0 };
+  let end: Positions = { relay: 0, moves: 0, changes: 0, foreign: 0 };
   let size = 0;
   let next = firstBlock(range, end);
   while (next < Infinity) {
@@ -83,24 +83,24 @@ export function restOf({ rest }: Slice, collections: IndexedContracts["collectio
   return rest && { ...rest, indexed: { ...rest.indexed, collections } };
 }
 
-/** The first block that has logs from these places on. */
-function firstBlock(read: Ordered, places: Places): number {
-  return Math.min(...NAMES.map((name) => read[name][places[name]]?.blockNumber ?? Infinity));
+/** The first block that has logs from these positions on. */
+function firstBlock(read: Ordered, positions: Positions): number {
+  return Math.min(...NAMES.map((name) => read[name][positions[name]]?.blockNumber ?? Infinity));
 }
 
-function endOfBlock(read: Ordered, block: number, places: Places): Places {
-  const end = { ...places };
+function endOfBlock(read: Ordered, block: number, positions: Positions): Positions {
+  const end = { ...positions };
   for (const name of NAMES) while (read[name][end[name]]?.blockNumber === block) end[name] += 1;
   return end;
 }
 
-function sizeBetween({ foreign }: Ordered, start: Places, end: Places): number {
+function sizeBetween({ foreign }: Ordered, start: Positions, end: Positions): number {
   const logs = foreign.slice(start.foreign, end.foreign);
   const decoded = end.relay - start.relay + (end.moves - start.moves) + (end.changes - start.changes);
   return decoded + logs.reduce((sum, log) => sum + moveCountOf(log), 0);
 }
 
-function part(read: Ordered, start: Places | null, end: Places | null): Ordered {
+function part(read: Ordered, start: Positions | null, end: Positions | null): Ordered {
   return {
     relay: read.relay.slice(start?.relay, end?.relay),
     moves: read.moves.slice(start?.moves, end?.moves),

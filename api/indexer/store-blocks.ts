@@ -7,6 +7,7 @@ import { crashPoint } from "../shared/crash-point.ts";
 import { secondsSince } from "../shared/metrics.ts";
 import type { Database } from "../store/db/database.ts";
 import { isOutage } from "../store/db/parked-rows.ts";
+import { readMeta } from "../store/db/meta.ts";
 import { engineOf, lockLedger } from "../store/db/sql.ts";
 import { applyRange, type SliceToStore, storeHistoryPart } from "../store/ledger/apply-range.ts";
 import {
@@ -22,8 +23,8 @@ import { hiddenFrom, removeHidden } from "../store/ledger/hidden-history.ts";
 import { followsSince } from "../store/ledger/indexed-contracts.ts";
 import { MOST_DELETED } from "../store/ledger/rollback.ts";
 import { finalChanges, type DecidedRequest, UnreadableRequest } from "../store/requests/requests.ts";
+import { type FinalBlocks, settleFinal } from "../store/requests/settle-final.ts";
 import type { IndexerContext } from "./context.ts";
-import type { CompleteSlice } from "./node-facts.ts";
 import type { ChainRange } from "./read-range.ts";
 import { cut, type Slice, SliceSize } from "./slices.ts";
 
@@ -53,7 +54,7 @@ export class BlockWriter {
   }
 
   /** Cuts off what the next commit stores, without the contracts that flood: nothing of them is decoded, and `store` quarantines them. */
-  async cut(range: ChainRange): Promise<Slice> {
+  async cutNext(range: ChainRange): Promise<Slice> {
     const { database, maxForeignMoves: limit } = this.#context;
     const slice = cut(range, this.#oneByOne ? 1 : this.#size.value);
     const found = await floodingAmong(database.read, movesOf(slice.foreign), { block: slice.to, limit });
@@ -61,8 +62,8 @@ export class BlockWriter {
     return { ...without(slice, found), flooding, rest: slice.rest && without(slice.rest, flooding) };
   }
 
-  /** Stores a slice. @returns false: it is not stored, and must be read again. @throws BlockRefused */
-  async store(slice: Slice, complete: CompleteSlice): Promise<boolean> {
+  /** Stores a slice, and settles what is final. @returns false: it is not stored, and must be read again. @throws BlockRefused */
+  async store(slice: Slice, complete: SliceToStore, final: FinalBlocks): Promise<boolean> {
     crashPoint("indexer:read");
     await removeHiddenHistory(this.#context.database);
     // Counted for all the blocks that were read together, not for each slice.
@@ -70,34 +71,29 @@ export class BlockWriter {
     const toStore = await this.#storeLargeHistory(complete);
     if (toStore === null) return false;
     const started = performance.now();
-    const stored = await this.#commit(slice, toStore, times < MOST_READS_AGAIN);
+    let stored: Stored;
+    try {
+      stored = await storeSlice(this.#context, slice, toStore, { final, again: times < MOST_READS_AGAIN });
+    } catch (error) {
+      if (isOutage(error) || error instanceof UnreadableRequest) throw error;
+      if (this.#oneByOne) throw new BlockRefused(blockOf(toStore), error);
+      this.#oneByOne = true;
+      return false;
+    }
+    this.#oneByOne = false;
     if (stored === "changed") this.#readAgain = { from: slice.from, to: slice.rest?.to ?? slice.to, times: times + 1 };
     if (stored !== "stored") return false;
     if (toStore.historyFrom === undefined) this.#size.took(slice.size, performance.now() - started);
     crashPoint("indexer:stored");
-    this.#notify(slice, complete);
+    this.#notify(slice, complete, final);
     return true;
-  }
-
-  /** @returns `refused`: the database has refused the slice. @throws BlockRefused */
-  async #commit(slice: Slice, complete: CompleteSlice, again: boolean): Promise<Stored | "refused"> {
-    try {
-      const stored = await storeSlice(this.#context, slice, complete, again);
-      this.#oneByOne = false;
-      return stored;
-    } catch (error) {
-      if (isOutage(error) || error instanceof UnreadableRequest) throw error;
-      if (this.#oneByOne) throw new BlockRefused(blockOf(complete), error);
-      this.#oneByOne = true;
-      return "refused";
-    }
   }
 
   /**
    * Lanes wait for their batches to be mined, the dispatcher waits for events. Both look into the database, which takes as long as
    * storing a few hundred logs.
    */
-  #notify({ rest }: Slice, { batches, cancelled, foreignHoldings, to, confirmed }: CompleteSlice): void {
+  #notify({ rest, to }: Slice, { batches, cancelled, foreignHoldings }: SliceToStore, final: FinalBlocks): void {
     const { signals } = this.#context;
     if (rest === null || batches.length + cancelled.length > 0) {
       signals.requests.notify();
@@ -105,7 +101,7 @@ export class BlockWriter {
     }
     this.#unread ||= foreignHoldings.some(({ quantity }) => quantity === null);
     // The contract reader leaves balances alone while the checkpoint is far behind.
-    if (!this.#unread || to < confirmed) return;
+    if (!this.#unread || to < final.confirmed) return;
     this.#unread = false;
     signals.contracts.notify();
   }
@@ -115,7 +111,7 @@ export class BlockWriter {
    * too large, it is stored before the rest, in several commits.
    * @returns the slice, with the place of its history; null when another process has stored blocks or rolled them back.
    */
-  async #storeLargeHistory(complete: CompleteSlice): Promise<CompleteSlice | null> {
+  async #storeLargeHistory(complete: SliceToStore): Promise<SliceToStore | null> {
     const { database, largestHistory = LARGEST_HISTORY } = this.#context;
     const { entries } = complete;
     if (entries.length <= Math.max(this.#size.value, largestHistory)) return complete;
@@ -148,15 +144,16 @@ export class BlockWriter {
 type Stored = "stored" | "changed" | "outdated";
 
 /**
- * Stores a slice in one transaction: outcomes, holdings, history and the checkpoint, and what became final (`applyRange`).
+ * Stores a slice in one transaction: first outcomes, holdings, history and the checkpoint (`applyRange`), then what is final with it
+ * (`settleFinal`), then which foreign contracts are followed, and how.
  * @param again whether the blocks may be read again because apps began to follow contracts meanwhile. Otherwise they
  *   follow them from the next block on, and their wallets are read from the chain in the background.
  */
 async function storeSlice(
   { database, logger, metrics, now }: IndexerContext,
   { indexed, foreign, flooding }: Slice,
-  complete: CompleteSlice,
-  again: boolean,
+  complete: SliceToStore,
+  { final, again }: { final: FinalBlocks; again: boolean },
 ): Promise<Stored> {
   let quarantined: Quarantined[] = [];
   let settled: DecidedRequest[] = [];
@@ -165,9 +162,12 @@ async function storeSlice(
     await lockLedger(trx);
     const added = await followsSince(trx, indexed);
     if (added !== null && again) return "changed";
-    const applied = await applyRange(trx, complete, complete.facts, now());
-    if (applied === null) return "outdated";
-    settled = applied;
+    const time = now();
+    if (!(await applyRange(trx, complete, time))) return "outdated";
+    // Otherwise no outcome is new, and no block has become final since the last commit.
+    const hasOutcomes = complete.batches.length + complete.cancelled.length > 0;
+    if (hasOutcomes || (await readMeta(trx, "confirmed_block")) !== final.confirmed.toString())
+      settled = await settleFinal(trx, final, time);
     await followAfter(trx, added ?? [], { since: complete.from - 1 });
     await readAllAgain(trx, added ?? []);
     await countMoves(trx, movesOf(foreign), complete.to);

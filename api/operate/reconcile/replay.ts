@@ -100,11 +100,8 @@ export class Replay {
     await inRanges(client, this.block + 1, upTo, async (from, to) => {
       // The header of the last block tells the next process whether the chain is still the same.
       const read = await readRange(client, contracts, { from, to, head, remember: to, indexed, first: null });
-      // Costs, reasons of failures and holdings of foreign contracts are not compared here, and the search for lost transactions
-      // came first.
-      const attributed = await attributeRange(this.#deps, read, { confirmed: 0, failuresUpTo: 0 });
-      const left = { batches: [], cancelled: [], foreignHoldings: [], unknownTransaction: null };
-      const stored = await this.#scratch.apply({ ...attributed, ...left });
+      const { attributed } = await attributeRange(this.#deps, read);
+      const stored = await this.#scratch.apply(attributed);
       if (!stored) throw new OperatorError(REORG);
       this.#last = { number: to, hash: read.headers.get(to)?.hash ?? null };
     });

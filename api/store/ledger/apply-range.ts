@@ -8,13 +8,13 @@ import type { BlockRow } from "../db/schema.ts";
 import { lockCollections, rowSet, type Trx } from "../db/sql.ts";
 import { insertCollections } from "../listings/collections.ts";
 import type { HoldingKey } from "../../domain/token.ts";
-import { correctFinal, type FinalBlocks, settleFinal } from "../requests/settle-final.ts";
+import { correctFinal } from "../requests/settle-final.ts";
 import { costOfBatch, recordCosts } from "../requests/costs.ts";
 import { chargeAgain } from "../requests/gas-usage.ts";
 import { releaseReservations } from "../requests/reservations.ts";
 import { type DecidedRequest, madeBy, type StoredRequest } from "../requests/requests.ts";
 import { returnUntouched } from "../sending/close-batch.ts";
-import { rememberBlocks, storedBlock } from "./blocks.ts";
+import { continuesStored, rememberBlocks } from "./blocks.ts";
 import { applyEdits, type ChainEdit, forgetEdits } from "./chain-edits.ts";
 import { forgetForeign } from "./indexed-contracts.ts";
 import { hiddenFrom, hideFrom, showHidden } from "./hidden-history.ts";
@@ -23,8 +23,8 @@ import { HoldingSet, setHoldings } from "./holding-set.ts";
 import { type MintContent, TokenSet } from "./token-set.ts";
 import { followedAmong, markUncertain, removeMarks } from "./uncertain.ts";
 
-/** Everything that one database transaction stores of a slice: consecutive blocks, read and attributed. */
-export interface SliceToStore extends FinalBlocks {
+/** What the blocks of a slice say, and the database of them: which events belong to which requests. */
+export interface AttributedSlice {
   from: number;
   to: number;
   /** Hash of the block before the slice. The slice is not stored if the stored block has another hash. */
@@ -42,8 +42,6 @@ export interface SliceToStore extends FinalBlocks {
     outcomes: DecidedRequest[];
     untouched: StoredRequest[];
   }[];
-  /** A batch on chain that a lane sent and this database does not know: the database is an old copy. Null: none. */
-  unknownTransaction: { hash: string; blockNumber: number } | null;
   /** Requests whose number was cancelled, with the transaction that did it. */
   cancelled: { request: StoredRequest; transactionHash: string; blockNumber: number }[];
   /** Token movements in the service's collections and in foreign contracts, in the order of the chain. */
@@ -51,43 +49,42 @@ export interface SliceToStore extends FinalBlocks {
   /** The first row of the history of `entries`, if that is stored already and hidden: see `storeHistoryPart`. */
   historyFrom?: number;
   edits: ChainEdit[];
-  /** Balances of wallets in foreign contracts, as the contracts report them; null: to be read in the background. */
-  foreignHoldings: { contract: string; tokenId: string; owner: string; quantity: bigint | null }[];
+  /** What their factories decided about new collections, by address. */
+  kinds: ReadonlyMap<string, CollectionKind>;
   /** Senders and recipients of the movements that are wallets of the service. */
   wallets: Set<string>;
   /** Headers below this block are deleted. */
   forgetBlocksBefore: number;
 }
 
-/** Data of a new collection that only the chain client knows. */
-export interface CreationFacts {
+/** A slice with what only a node can say of it. */
+export interface SliceToStore extends AttributedSlice {
+  /** Owns the new collections that name no other owner. */
   relayOwner: string;
-  /** What their factories decided, by address. */
-  kinds: ReadonlyMap<string, CollectionKind>;
+  /** Balances of wallets in foreign contracts, as the contracts report them; null: to be read in the background. */
+  foreignHoldings: { contract: string; tokenId: string; owner: string; quantity: bigint | null }[];
+  /** The foreign contracts that answered when balances were read, and those that did not. */
+  reads: { answered: string[]; failed: string[] };
+  /** A batch on chain that a lane sent and this database does not know: the database is an old copy. Null: none. */
+  unknownTransaction: { hash: string; blockNumber: number } | null;
 }
 
 /**
- * Stores a slice: ownership, history, outcomes, settled requests, outgoing events and the checkpoint, all in the
- * caller's transaction, which has locked the ledger.
- * @returns the requests that became final; null when another process has stored these blocks or rolled back earlier ones,
- *   so that nothing is changed.
+ * Stores a slice: ownership, history, outcomes and the checkpoint, all in the caller's transaction, which has locked the ledger and
+ * settles afterwards what is final (`settleFinal`).
+ * @returns false when another process has stored these blocks or rolled back earlier ones, so that nothing is changed.
  */
-export async function applyRange(
-  trx: Trx,
-  slice: SliceToStore,
-  facts: CreationFacts,
-  now: number,
-): Promise<DecidedRequest[] | null> {
-  if (!(await follows(trx, slice)) || (await hiddenFrom(trx)) !== (slice.historyFrom ?? null)) return null;
+export async function applyRange(trx: Trx, slice: SliceToStore, now: number): Promise<boolean> {
+  if (!(await continuesStored(trx, slice)) || (await hiddenFrom(trx)) !== (slice.historyFrom ?? null)) return false;
   const moved = await replaceMeta(trx, "checkpoint", (slice.from - 1).toString(), slice.to.toString());
-  if (!moved) return null;
+  if (!moved) return false;
   await lockCollections(trx, collectionsOf(slice));
   // Far behind the head no headers are stored, so there are none to forget.
   const remembers = slice.blocks.length > 0;
   if (remembers) await rememberBlocks(trx, slice.blocks, slice.forgetBlocksBefore);
   const counters = new CounterDeltas();
   for (const one of slice.cancelled) await applyCancellation(trx, one, now);
-  for (const batch of slice.batches) await applyOutcomes(trx, batch, facts, counters, now);
+  for (const batch of slice.batches) await applyOutcomes(trx, batch, slice, counters, now);
   await recordCosts(trx, slice.batches.flatMap(costOfBatch), counters);
   if (slice.unknownTransaction !== null) await markUnknown(trx, slice.unknownTransaction);
   await applyMoves(trx, slice, counters);
@@ -95,16 +92,7 @@ export async function applyRange(
   await applyEdits(trx, slice.edits);
   if (remembers) await forgetEdits(trx, slice.forgetBlocksBefore);
   await counters.flush(trx);
-  const hasOutcomes = slice.batches.length + slice.cancelled.length > 0;
-  // No outcome is new, and no block has become final since the last commit.
-  if (!hasOutcomes && (await readMeta(trx, "confirmed_block")) === slice.confirmed.toString()) return [];
-  return settleFinal(trx, slice, now);
-}
-
-/** Whether the stored block before the slice is its parent. */
-async function follows(trx: Trx, { from, parentHash }: Pick<SliceToStore, "from" | "parentHash">): Promise<boolean> {
-  const previous = await storedBlock(trx, from - 1);
-  return previous === undefined || previous.hash === parentHash;
+  return true;
 }
 
 /**
@@ -115,11 +103,11 @@ async function follows(trx: Trx, { from, parentHash }: Pick<SliceToStore, "from"
  */
 export async function storeHistoryPart(
   trx: Trx,
-  slice: Pick<SliceToStore, "from" | "parentHash" | "wallets">,
-  entries: SliceToStore["entries"],
+  slice: Pick<AttributedSlice, "from" | "parentHash" | "wallets">,
+  entries: AttributedSlice["entries"],
   first: number | null,
 ): Promise<number | null> {
-  if (!(await follows(trx, slice)) || (await hiddenFrom(trx)) !== first) return null;
+  if (!(await continuesStored(trx, slice)) || (await hiddenFrom(trx)) !== first) return null;
   if ((await checkpointOf(trx)) !== slice.from - 1) return null;
   const row = await insertHistory(
     trx,
@@ -145,7 +133,7 @@ async function markUnknown(
 async function applyOutcomes(
   trx: Trx,
   batch: SliceToStore["batches"][number],
-  facts: CreationFacts,
+  slice: SliceToStore,
   counters: CounterDeltas,
   now: number,
 ): Promise<void> {
@@ -166,7 +154,7 @@ async function applyOutcomes(
     trx,
     fresh.map(({ request, outcome }) => ({ command: request.command, happened: outcome.ok })),
   );
-  await addCollections(trx, fresh, { batch, facts, counters });
+  await addCollections(trx, fresh, { batch, slice, counters });
   // If some calls ran, the batch's gas ran low before the untouched ones. These are not the cause, and are first in the next batch.
   await returnUntouched(trx, batch.untouched, batch.batchId, now, { counts: batch.outcomes.length === 0 });
 }
@@ -210,14 +198,14 @@ const UNKNOWN_KIND: CollectionKind = { storage: "standard", signedBurns: false }
 async function addCollections(
   trx: Trx,
   decided: readonly DecidedRequest[],
-  { batch, facts, counters }: { batch: SliceToStore["batches"][number]; facts: CreationFacts; counters: CounterDeltas },
+  { batch, slice, counters }: { batch: SliceToStore["batches"][number]; slice: SliceToStore; counters: CounterDeltas },
 ): Promise<void> {
   const made = decided.flatMap(({ request, outcome }) => {
     const { command } = request;
     if (!outcome.ok || command.kind !== "create-collection" || outcome.collection === null) return [];
     const { collection: address } = outcome;
-    const owner = command.newOwner ?? facts.relayOwner;
-    const kind = facts.kinds.get(address) ?? UNKNOWN_KIND;
+    const owner = command.newOwner ?? slice.relayOwner;
+    const kind = slice.kinds.get(address) ?? UNKNOWN_KIND;
     return [{ request, command, address, owner, kind, blockNumber: batch.blockNumber, createdAt: batch.timestamp }];
   });
   if (made.length === 0) return;

@@ -8,6 +8,12 @@ export async function storedBlock(db: Db, number: number): Promise<BlockRow | un
   return db.selectFrom("blocks").selectAll().where("number", "=", number).executeTakeFirst();
 }
 
+/** Whether blocks continue the stored ones: the block before them has the hash of their parent, or no block is stored there. */
+export async function continuesStored(db: Db, blocks: { from: number; parentHash: string }): Promise<boolean> {
+  const previous = await storedBlock(db, blocks.from - 1);
+  return previous === undefined || previous.hash === blocks.parentHash;
+}
+
 /** Stored headers, newest first. */
 export async function newestBlocks(db: Db, limit: number, below: number): Promise<BlockRow[]> {
   return db

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 
 import { sql } from "kysely";
 
-import { applyRange, type SliceToStore } from "../ledger/apply-range.ts";
+import { applyRange, type AttributedSlice } from "../ledger/apply-range.ts";
 import { storedBlock } from "../ledger/blocks.ts";
 import { DatabaseError } from "../db/errors.ts";
 import { pagesAfter } from "../db/pages.ts";
@@ -16,6 +16,19 @@ import type { CollectionRow } from "../db/schema.ts";
 
 /** Collections that one statement copies. */
 const PAGE = 500;
+
+/**
+ * Requests are not read again. Costs, reasons of failures and holdings of foreign contracts are not compared with these tables, and
+ * the search for lost transactions came first.
+ */
+const LEFT_OUT = {
+  batches: [],
+  cancelled: [],
+  relayOwner: "",
+  foreignHoldings: [],
+  reads: { answered: [], failed: [] },
+  unknownTransaction: null,
+};
 
 /** A temporary database into which the chain is read again, for a comparison. */
 export class Scratch {
@@ -50,11 +63,8 @@ export class Scratch {
    * Stores a slice as the indexer does, but without requests.
    * @returns false when the slice does not follow the last block: there was a reorg.
    */
-  apply(slice: SliceToStore): Promise<boolean> {
-    return write(
-      this.db,
-      async (trx) => (await applyRange(trx, slice, { relayOwner: "", kinds: new Map() }, 0)) !== null,
-    );
+  apply(slice: AttributedSlice): Promise<boolean> {
+    return write(this.db, (trx) => applyRange(trx, { ...slice, ...LEFT_OUT }, 0));
   }
 
   /** Adds the missing collections of `from`, in the state of their creation. */

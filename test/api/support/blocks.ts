@@ -1,8 +1,9 @@
-import type { CollectionKind } from "../../../api/domain/command.ts";
 import type { ChainOutcome } from "../../../api/domain/request.ts";
 import type { Database } from "../../../api/store/db/database.ts";
+import type { Trx } from "../../../api/store/db/sql.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
 import { applyRange, type SliceToStore } from "../../../api/store/ledger/apply-range.ts";
+import { settleFinal } from "../../../api/store/requests/settle-final.ts";
 import { recordBatch } from "../../../api/store/sending/batches.ts";
 import { claimRequests } from "../../../api/store/sending/claims.ts";
 import { ensureLane, type Lease, takeLease } from "../../../api/store/sending/lanes.ts";
@@ -10,10 +11,17 @@ import { type RangeFields, rangeOf } from "./ranges.ts";
 import { hashOf, requestRow } from "./rows.ts";
 import type { NumberedRequest } from "../../../api/store/requests/requests.ts";
 
-/** Stores one block. @returns whether it was taken. */
+/** Stores one block, and settles what is final with it. @returns whether it was taken. */
 export async function apply(database: Database, fields: RangeFields): Promise<boolean> {
-  const facts = { relayOwner: "0xowner", kinds: new Map<string, CollectionKind>() };
-  return (await database.write((trx) => applyRange(trx, rangeOf(fields), facts, fields.block * 1000))) !== null;
+  return database.write((trx) => applyAndSettle(trx, fields, fields.block * 1000));
+}
+
+/** The same in the caller's transaction. */
+export async function applyAndSettle(trx: Trx, fields: RangeFields, now: number): Promise<boolean> {
+  const { confirmed = 0, failuresUpTo = Infinity, ...range } = fields;
+  if (!(await applyRange(trx, rangeOf(range), now))) return false;
+  await settleFinal(trx, { confirmed, failuresUpTo }, now);
+  return true;
 }
 
 export async function startAtBlock(database: Database, block: number): Promise<void> {

@@ -1,8 +1,9 @@
 import type { SliceToStore } from "../../../api/store/ledger/apply-range.ts";
+import type { FinalBlocks } from "../../../api/store/requests/settle-final.ts";
 import { hashOf } from "./rows.ts";
 
-/** What the blocks of one range say; what is not given, they do not say. */
-export type RangeFields = Partial<SliceToStore> & { block: number; fork?: string };
+/** What the blocks of one range say, and which are final with it; what is not given, they do not say. */
+export type RangeFields = Partial<SliceToStore & FinalBlocks> & { block: number; fork?: string };
 
 /** One block as a range. `fork` names the chain that it is on: another name, another block. */
 export function rangeOf({ block, fork = "main", ...fields }: RangeFields): SliceToStore {
@@ -22,11 +23,12 @@ export function rangeOf({ block, fork = "main", ...fields }: RangeFields): Slice
     cancelled: [],
     entries: [],
     edits: [],
-    unknownTransaction: null,
+    kinds: new Map(),
+    relayOwner: "0xowner",
     foreignHoldings: [],
+    reads: { answered: [], failed: [] },
+    unknownTransaction: null,
     wallets: new Set(),
-    confirmed: 0,
-    failuresUpTo: Infinity,
     forgetBlocksBefore: 0,
     ...fields,
   };

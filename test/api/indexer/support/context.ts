@@ -45,11 +45,11 @@ export class RangeWriter {
   /** @returns false when the blocks must be read again. */
   async store(range: ChainRange, confirmed: number): Promise<boolean> {
     for (let rest: ChainRange | null = range; rest !== null;) {
-      const slice = await this.#writer.cut(rest);
-      const attributed = await attributeRange(this.#context, slice, { confirmed, failuresUpTo: Infinity });
-      const complete = await addNodeFacts(this.#context, slice, attributed);
-      if (!(await this.#writer.store(slice, complete))) return false;
-      rest = restOf(slice, complete.collections);
+      const slice = await this.#writer.cutNext(rest);
+      const { attributed, owners, collections } = await attributeRange(this.#context, slice);
+      const complete = await addNodeFacts(this.#context, slice, attributed, owners);
+      if (!(await this.#writer.store(slice, complete, { confirmed, failuresUpTo: Infinity }))) return false;
+      rest = restOf(slice, collections);
     }
     return true;
   }

@@ -1,11 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
 
-import { applyRange } from "../../../../api/store/ledger/apply-range.ts";
 import type { ChainEdit } from "../../../../api/store/ledger/chain-edits.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { triesOnEngine } from "../../../support/engine.ts";
-import { apply } from "../../support/blocks.ts";
+import { apply, applyAndSettle } from "../../support/blocks.ts";
 import { useLedger } from "../../support/ledger.ts";
 import { rangeOf } from "../../support/ranges.ts";
 import { addCollection, entryOf, hashOf, randomAddress } from "../../support/rows.ts";
@@ -16,7 +15,6 @@ const BASES = ["ipfs://a/", "ipfs://b/"];
 
 describe("changes of an owner", () => {
   const database = useLedger();
-  const facts = { relayOwner: "0xowner", kinds: new Map<string, never>() };
 
   /** A collection with the ids 1 and 2, minted in block 1. */
   async function collectionWithTokens(): Promise<string> {
@@ -110,8 +108,7 @@ describe("changes of an owner", () => {
         { contract, tokenId: null, column: "service_may_mint", value: index % 2, blockNumber: 2 },
         { contract, tokenId: "1", column: "token_uri", value: `ipfs://${index.toString()}`, blockNumber: 2 },
       ]).flat();
-      const range = rangeOf({ block: 2, edits });
-      await database.write((trx) => applyRange(trx.withPlugin(plugin), range, facts, 1));
+      await database.write((trx) => applyAndSettle(trx.withPlugin(plugin), { block: 2, edits }, 1));
       const applied = taken();
       await database.write((trx) => rollback(trx.withPlugin(plugin), 1));
       return { applied, undone: taken() };

@@ -2,18 +2,17 @@ import { expect } from "chai";
 import fc from "fast-check";
 
 import type { ChainOutcome } from "../../../../api/domain/request.ts";
-import { applyRange, type SliceToStore } from "../../../../api/store/ledger/apply-range.ts";
+import type { SliceToStore } from "../../../../api/store/ledger/apply-range.ts";
 import { counterKeys } from "../../../../api/store/db/counters.ts";
 import { readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import { recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import { triesOnEngine } from "../../../support/engine.ts";
-import { apply, batchOf, minedBatch, startAtBlock } from "../../support/blocks.ts";
+import { apply, applyAndSettle, batchOf, minedBatch, startAtBlock } from "../../support/blocks.ts";
 import { contents, countedTotals } from "../../support/contents.ts";
 import { addWalletRow, follow } from "../../support/follow.ts";
 import { openLedger, useLedger } from "../../support/ledger.ts";
-import { rangeOf } from "../../support/ranges.ts";
 import { statementCounter } from "../../support/statement-counter.ts";
 import {
   addCollection,
@@ -173,7 +172,6 @@ describe("rollback", () => {
       const erc721 = await addCollection(database);
       const erc1155 = await addCollection(database, { type: "ERC1155" });
       const { plugin, taken } = statementCounter();
-      const facts = { relayOwner: "0xowner", kinds: new Map<string, never>() };
       let id = 0;
       const statements = async (block: number, count: number) => {
         const requests: string[] = [];
@@ -188,8 +186,7 @@ describe("rollback", () => {
           if (kind === "mint-erc721") return { ok: true, collection: erc721, tokenId: "1" };
           return { ok: true, collection: randomAddress(), tokenId: null };
         });
-        const range = rangeOf({ block, batches: [mined] });
-        await database.write((trx) => applyRange(trx.withPlugin(plugin), range, facts, 1));
+        await database.write((trx) => applyAndSettle(trx.withPlugin(plugin), { block, batches: [mined] }, 1));
         const applied = taken();
         await database.write((trx) => rollback(trx.withPlugin(plugin), block - 1));
         return { applied, undone: taken() };

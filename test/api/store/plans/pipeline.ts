@@ -1,11 +1,11 @@
 import { z } from "zod";
 
-import type { CollectionKind, Command } from "../../../../api/domain/command.ts";
+import type { Command } from "../../../../api/domain/command.ts";
 import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import { insertApp } from "../../../../api/store/apps/apps.ts";
 import { writeContracts, readContracts, readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
-import { applyRange, type SliceToStore, storeHistoryPart } from "../../../../api/store/ledger/apply-range.ts";
+import { type SliceToStore, storeHistoryPart } from "../../../../api/store/ledger/apply-range.ts";
 import { firstUnsettled, isAnythingUndecided, newestBlocks } from "../../../../api/store/ledger/blocks.ts";
 import { followContracts, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { removeHidden } from "../../../../api/store/ledger/hidden-history.ts";
@@ -28,7 +28,8 @@ import { ReservationSet } from "../../../../api/store/requests/reservation-set.t
 import { settleFinal } from "../../../../api/store/requests/settle-final.ts";
 import { findCollection } from "../../../../api/store/listings/collections.ts";
 import { findMintedNft } from "../../../../api/store/listings/nfts.ts";
-import { rangeOf } from "../../support/ranges.ts";
+import { applyAndSettle } from "../../support/blocks.ts";
+import { type RangeFields, rangeOf } from "../../support/ranges.ts";
 import { creation, entryOf } from "../../support/rows.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
 import { runContracts } from "./contracts.ts";
@@ -67,15 +68,13 @@ async function setUp({ read, write }: Tour): Promise<void> {
   await write((trx) => recordForeignHoldings(trx, [holding], LARGE));
 }
 
-const FACTS = { relayOwner: "owner", kinds: new Map<string, CollectionKind>() };
-
-async function store({ write }: Tour, range: Partial<SliceToStore> & { block: number }): Promise<void> {
-  const stored = await write((trx) => applyRange(trx, rangeOf(range), FACTS, NOW));
-  if (stored === null) throw new Error(`block ${range.block.toString()} was not stored`);
+async function store({ write }: Tour, range: RangeFields): Promise<void> {
+  const stored = await write((trx) => applyAndSettle(trx, range, NOW));
+  if (!stored) throw new Error(`block ${range.block.toString()} was not stored`);
 }
 
 /** The history of the block before the rest. The process ends in between, and another one begins again. */
-async function storeInParts(tour: Tour, range: Partial<SliceToStore> & { block: number }): Promise<void> {
+async function storeInParts(tour: Tour, range: RangeFields): Promise<void> {
   const prepared = rangeOf(range);
   const part = (trx: Trx) => storeHistoryPart(trx, prepared, prepared.entries, null);
   await tour.write(part);
@@ -165,7 +164,7 @@ async function moveTokens(tour: Tour, mints: Sent): Promise<void> {
 }
 
 /** What the block says besides the outcomes of the requests. */
-function movements(block: number, transactionHash: string): Partial<SliceToStore> & { block: number } {
+function movements(block: number, transactionHash: string): RangeFields {
   const where = { blockNumber: block, transactionHash };
   const copies = { contract: COPIES, tokenId: "5", ...where };
   const foreign = { contract: FOREIGN, tokenId: "1" };
