@@ -169,7 +169,7 @@ export class Agreement {
     const to = Math.min(deep, checkpoint, agreed + MOST_COMPARED, this.#reached ?? Infinity);
     this.#reached = null;
     const block = (await this.#isDue(agreed, to)) ? await storedBlock(database.read, to) : undefined;
-    const verdict = block === undefined ? null : await this.#compare(to, block.hash);
+    const verdict = block === undefined ? null : await this.compare(to, block);
     if (verdict?.kind === "contradicted") return { kind: "undo", downTo: agreed, contradicted: verdict };
     return finalUpTo(verdict?.kind === "agreed" ? Math.max(agreed, to) : agreed, { before: agreed, deep, checkpoint });
   }
@@ -196,20 +196,13 @@ export class Agreement {
   ): Promise<Pick<Final, "kind" | "confirmed"> | Contradicted> {
     const deep = this.newestDeep(head);
     const isAsked = !stored.isWaiting && deep >= range.from;
-    const verdict = isAsked ? await this.compareRead(range, Math.min(deep, range.to)) : null;
+    const last = Math.min(deep, range.to);
+    const verdict = isAsked ? await this.compare(last, range.headers.get(last), range) : null;
     if (verdict?.kind === "contradicted") return verdict;
     if (verdict?.kind !== "agreed" && range.from < range.remember)
       throw new ChainUnavailable(this.#waits?.reason ?? "the nodes have not agreed yet");
     const waits = stored.isWaiting || verdict?.kind === "waits";
     return { kind: "final", confirmed: waits ? stored.confirmed : this.newestDeep(range.head) };
-  }
-
-  /** Asks the other nodes about blocks that were read and are not stored yet, up to one of them. */
-  async compareRead(range: ChainRange, last: number): Promise<Verdict> {
-    if (this.#deps.client.nodes.count === 1) return AGREED;
-    const block = range.headers.get(last);
-    if (block === undefined) throw new Error(`the header of block ${last.toString()} was not kept`);
-    return this.#compare(last, block.hash, range);
   }
 
   /**
@@ -247,8 +240,15 @@ export class Agreement {
     return (to > agreed || to > this.#byTwo) && isAnythingUndecided(this.#deps.database.read);
   }
 
-  async #compare(block: number, hash: string, read: ChainRange | null = null): Promise<Verdict> {
+  /**
+   * Asks the other nodes for a block, and where receipts prove nothing, all nodes for the logs up to it.
+   * @param header the block as it was read. @param read blocks up to this one that were read and are not stored yet; null: none.
+   */
+  async compare(block: number, header: { hash: string } | undefined, read: ChainRange | null = null): Promise<Verdict> {
     const { client } = this.#deps;
+    if (client.nodes.count === 1) return AGREED;
+    if (header === undefined) throw new Error(`the header of block ${block.toString()} was not kept`);
+    const { hash } = header;
     const [indexed, contracts] = [await this.#deps.indexed(), await this.#deps.contracts()];
     const logs = this.#unproven.question(block, indexed.foreignVersion, read);
     const ask = async (): Promise<Answer | Late | null> => {

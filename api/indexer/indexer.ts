@@ -19,7 +19,6 @@ import { MissingCosts } from "./costs.ts";
 import { addNodeFacts } from "./node-facts.ts";
 import { ReadAhead } from "./read-ahead.ts";
 import type { ChainRange } from "./read-range.ts";
-import { restOf } from "./slices.ts";
 import { BlockWriter, removeHiddenHistory } from "./store-blocks.ts";
 import { stoppingRow, WaitingReason } from "./waiting-reason.ts";
 import { closeBatchesWithoutEffect, type Warned } from "./without-effect.ts";
@@ -151,7 +150,8 @@ export class Indexer {
         const toStore = await addNodeFacts(this.#context, slice, attributed, owners);
         if (!(await this.#writer.store(slice, toStore, final))) return true;
         this.#agreement.stored(slice);
-        rest = restOf(slice, collections);
+        // The rest may have logs of a collection that this slice has created.
+        rest = slice.rest && { ...slice.rest, indexed: { ...slice.rest.indexed, collections } };
       }
     } catch (error) {
       return await this.#doubt(range, error);
@@ -268,7 +268,7 @@ export class Indexer {
   /** Logs that do not fit what the database has may be a lie of this node: the others are asked at once. @throws the error */
   async #doubt(range: ChainRange, error: unknown): Promise<boolean> {
     if (this.#context.client.nodes.count === 1 || error instanceof ChainUnavailable) throw error;
-    const verdict = await this.#agreement.compareRead(range, range.to);
+    const verdict = await this.#agreement.compare(range.to, range.headers.get(range.to), range);
     if (verdict.kind === "contradicted") return this.#refuse(verdict);
     throw error;
   }

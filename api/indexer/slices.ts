@@ -1,6 +1,5 @@
 import { moveCountOf } from "../chain/codec/decode.ts";
 import type { Engine } from "../store/db/sql.ts";
-import type { IndexedContracts } from "../store/ledger/indexed-contracts.ts";
 import type { ChainRange } from "./read-range.ts";
 
 /**
@@ -76,11 +75,6 @@ export function cut(range: ChainRange, most: number): Slice {
     flooding: new Set<string>(),
   };
   return { ...range, ...first, size, rest: { ...range, ...later } };
-}
-
-/** What comes after a slice. It may have logs of a collection that the slice has created. */
-export function restOf({ rest }: Slice, collections: IndexedContracts["collections"]): ChainRange | null {
-  return rest && { ...rest, indexed: { ...rest.indexed, collections } };
 }
 
 /** The first block that has logs from these positions on. */

@@ -67,7 +67,8 @@ export class BlockWriter {
     crashPoint("indexer:read");
     await removeHiddenHistory(this.#context.database);
     // Counted for all the blocks that were read together, not for each slice.
-    const times = this.#readsAgain(slice.from);
+    const before = this.#readAgain;
+    const times = before !== null && slice.from >= before.from && slice.from <= before.to ? before.times : 0;
     const toStore = await this.#storeLargeHistory(complete);
     if (toStore === null) return false;
     const started = performance.now();
@@ -129,11 +130,6 @@ export class BlockWriter {
       from += part.length;
     }
     return first === null ? complete : { ...complete, historyFrom: first };
-  }
-
-  #readsAgain(block: number): number {
-    if (this.#readAgain === null || block < this.#readAgain.from || block > this.#readAgain.to) return 0;
-    return this.#readAgain.times;
   }
 }
 

@@ -5,7 +5,6 @@ import { attributeRange } from "../../../../api/indexer/attribute-range.ts";
 import type { IndexerContext } from "../../../../api/indexer/context.ts";
 import { addNodeFacts } from "../../../../api/indexer/node-facts.ts";
 import type { ChainRange } from "../../../../api/indexer/read-range.ts";
-import { restOf } from "../../../../api/indexer/slices.ts";
 import { BlockWriter } from "../../../../api/indexer/store-blocks.ts";
 import { NO_METRICS } from "../../../../api/shared/metrics.ts";
 import { createSignals } from "../../../../api/shared/signal.ts";
@@ -49,7 +48,7 @@ export class RangeWriter {
       const { attributed, owners, collections } = await attributeRange(this.#context, slice);
       const complete = await addNodeFacts(this.#context, slice, attributed, owners);
       if (!(await this.#writer.store(slice, complete, { confirmed, failuresUpTo: Infinity }))) return false;
-      rest = restOf(slice, collections);
+      rest = slice.rest && { ...slice.rest, indexed: { ...slice.rest.indexed, collections } };
     }
     return true;
   }
