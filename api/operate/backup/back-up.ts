@@ -39,7 +39,7 @@ interface BackupDeps {
  * @throws OperatorError, DatabaseError
  */
 export async function backUp(deps: BackupDeps, to: string): Promise<Manifest> {
-  const folder = await prepareFolder(resolve(to), deps.settings);
+  const folder = await makeBackupFolder(resolve(to), deps.settings);
   return explainingDisk("The backup was not finished", () => copyTwiceIfNeeded(deps, folder));
 }
 
@@ -55,7 +55,7 @@ async function copyTwiceIfNeeded(deps: BackupDeps, folder: string): Promise<Mani
 }
 
 /** Creates the folder if needed. @throws OperatorError when it is not empty, or would be lost together with the data. */
-async function prepareFolder(folder: string, { dataDir }: BackupSettings): Promise<string> {
+async function makeBackupFolder(folder: string, { dataDir }: BackupSettings): Promise<string> {
   makeFolder(folder);
   const data = existsSync(dataDir) ? await realpath(dataDir) : resolve(dataDir);
   const path = relative(data, await realpath(folder));
