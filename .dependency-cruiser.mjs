@@ -3,7 +3,7 @@
 
 import { browserRules } from "./scripts/lint/browser-rules.mjs";
 
-const ENTRIES = "^api/((main|workers-main)\\.ts$|cli/)";
+const ENTRIES = "^api/(main\\.ts$|cli/)";
 const OUTSIDE = "^(scripts|test)/";
 const OF_EXAMPLES = "^(examples/|node_modules/|client/((bulk|drop|drop-node)-)?entry\\.ts$)";
 /** Folders outside the data flow. Every stage of the flow may import them. */
@@ -48,7 +48,6 @@ const WINGS = {
 
 /** For each other folder of api/ the wings of api/store that it may import. A folder that is not listed may import none. */
 const WINGS_OF_USERS = {
-  "workers-main.ts": ["db"],
   "content/copy": ["db", "listings", "media", "requests"],
   "content/store": ["db", "media"],
   checks: ["db", "doctor", "ledger", "media", "requests", "sending"],

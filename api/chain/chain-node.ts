@@ -66,7 +66,7 @@ interface Place {
 }
 
 /**
- * One of the nodes: its connection, and what its answers show about it. Each thread finds out for itself. If there is no other
+ * One of the nodes: its connection, and what its answers show about it. Each process finds out for itself. If there is no other
  * node, it is only a connection.
  */
 export class ChainNode extends Rpc {

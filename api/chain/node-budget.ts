@@ -45,7 +45,7 @@ interface Waiter {
 
 /**
  * Who may call a node, and when. Until its provider refuses a call because of its rate, everybody may. From then on, it learns
- * how many calls a second the provider accepts. Other threads and processes do the same, so in the long run the rates become equal.
+ * how many calls a second the provider accepts. Other processes do the same, so in the long run the rates become equal.
  */
 export class NodeBudget {
   /** Calls a second; null: no limit is known. */

@@ -47,7 +47,7 @@ const DIFFERENCES = {
 } as const;
 type Difference = keyof typeof DIFFERENCES;
 
-/** How the nodes are for one thread. */
+/** How the nodes are, as this process has found them. */
 export interface NodesState {
   /** Empty with one node. */
   states: readonly NodeState[];

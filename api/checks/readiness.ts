@@ -2,7 +2,6 @@ import { WrongChain } from "../chain/chain-guard.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { describeError, RateLimited } from "../chain/errors.ts";
 import type { NodeState } from "../chain/chain-node.ts";
-import type { NodesState } from "../chain/nodes.ts";
 import { type NodeWord, type Readiness, READINESS_WORDS, type ReadinessWord } from "../domain/conditions.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
@@ -11,10 +10,9 @@ import type { Logger } from "pino";
 
 interface ReadinessParts {
   database: Database;
-  client: Pick<ChainClient, "headNumber">;
-  nodes: () => Promise<NodesState>;
-  /** How the workers of this process are. */
-  health: () => Promise<{ name: string; critical: boolean; lastError: string | null }[]>;
+  client: Pick<ChainClient, "headNumber"> & { nodes: Pick<ChainClient["nodes"], "state"> };
+  /** Of this process. */
+  workers: readonly { name: string; critical: boolean; worker: { readonly lastError: string | null } }[];
   logger: Logger;
 }
 
@@ -41,7 +39,7 @@ const OK: Result = { word: "ok", detail: null };
  * when a check begins to fail and once when it is over. Workers log their own errors.
  */
 export function createReadiness(parts: ReadinessParts, clock = () => performance.now()): () => Promise<Readiness> {
-  const { database, client, nodes, health, logger } = parts;
+  const { database, client, workers, logger } = parts;
   const words = new Map<string, ReadinessWord>();
   const check = async (name: "database" | "chain" | "rows", ask: () => Promise<ReadinessWord>): Promise<Result> => {
     try {
@@ -57,21 +55,20 @@ export function createReadiness(parts: ReadinessParts, clock = () => performance
     }
   };
   const look = async (): Promise<Readiness> => {
-    const { states, isLimited } = await nodes();
+    const { states, isLimited } = client.nodes.state();
     const problems = states.flatMap(({ problem }) => problem ?? []);
-    const [stored, chain, rows, workers] = await Promise.all([
+    const [stored, chain, rows] = await Promise.all([
       check("database", () => readMeta(database.read, "checkpoint").then(() => "ok")),
       states.length === 0
         ? check("chain", () => client.headNumber().then(() => (isLimited ? "rate_limited" : "ok")))
         : chainOf(states, problems),
       check("rows", () => firstParked(database.read, 1).then((parked) => (parked.length > 0 ? "parked" : "ok"))),
-      health(),
     ]);
     const results: Record<string, Result> = { database: stored, chain, rows };
     if (states.length > 0)
       results["nodes"] = problems.length === 0 ? OK : { word: "node_down", detail: problems.join("; ") };
-    for (const { name, critical, lastError } of workers)
-      if (critical) results[name] = { word: lastError === null ? "ok" : "failing", detail: lastError };
+    for (const { name, critical, worker } of workers)
+      if (critical) results[name] = { word: worker.lastError === null ? "ok" : "failing", detail: worker.lastError };
     const found = Object.entries(results);
     return {
       ready: !CAN_DO_NOTHING.database.includes(stored.word) && !CAN_DO_NOTHING.chain.includes(chain.word),

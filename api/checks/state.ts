@@ -128,7 +128,6 @@ interface StateDeps {
   database: Database;
   client: ChainClient;
   relay: string;
-  nodes: () => Promise<NodesState>;
   logger: Logger;
   now: () => number;
 }
@@ -139,7 +138,7 @@ export interface ServiceState {
   /** Numbers of the lanes that the settings have. */
   lanes: readonly number[];
   /** Empty with one node. */
-  nodes: () => Promise<NodesState>;
+  nodes: () => NodesState;
   database: Source<PipelineState & { bytes: number }>;
   chain: Source<ChainState>;
   disk: Source<DiskSpace>;
@@ -152,7 +151,7 @@ export interface ServiceState {
 }
 
 export function createServiceState(settings: Settings, deps: StateDeps): ServiceState {
-  const { database, nodes, logger, now } = deps;
+  const { database, client, logger, now } = deps;
   const { lanes, dataDir } = settings;
   const { read } = database;
   /** Milliseconds for which a process says that it runs. */
@@ -160,7 +159,7 @@ export function createServiceState(settings: Settings, deps: StateDeps): Service
   const count = (role: SharedRole) => countProcesses(read, role, { now: now(), lasts: presence, within: presence });
   const ofDatabase = <T>(name: string, work: () => Promise<T>) => source(name, work, { fresh: FRESH.database, logger });
   return {
-    ...{ now, lanes, nodes },
+    ...{ now, lanes, nodes: () => client.nodes.state() },
     database: ofDatabase("database", async () => ({
       ...(await readPipeline(read, now())),
       bytes: await databaseBytes(read),

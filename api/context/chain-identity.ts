@@ -16,7 +16,7 @@ import { parseJson } from "../shared/text.ts";
 import { databaseName } from "../store/db/errors.ts";
 import { readContracts, readMeta, writeContracts, writeMeta } from "../store/db/meta.ts";
 import { type Db, lockLedger } from "../store/db/sql.ts";
-import type { Connections } from "./context.ts";
+import type { Context } from "./context.ts";
 import type { Keys } from "./keys.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -33,7 +33,7 @@ export function hostedBaseOf(settings: Pick<Settings, "publicUrl">): string {
   return `${settings.publicUrl}/metadata/`;
 }
 
-type Connected = Pick<Connections, "database" | "client">;
+type Connected = Pick<Context, "database" | "client">;
 
 /**
  * Finds out which chain the database belongs to, and the service's contracts there. A new database is bound to the chain

@@ -24,7 +24,7 @@ interface LinkParts {
   logger?: Pick<Logger, "warn" | "info">;
 }
 
-/** How a thread or a command reaches the chain: over the node of `RPC_URL`, or those of `RPC_URLS`. @param opened ends the checks. */
+/** How a process or a command reaches the chain: over the node of `RPC_URL`, or those of `RPC_URLS`. @param opened ends the checks. */
 export function openChain(
   settings: LinkSettings,
   { database, ...parts }: LinkParts,

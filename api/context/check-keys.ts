@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto";
 
-import type { Logger } from "pino";
-
 import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
 import { databaseOfNoLane, unknownTransaction } from "../domain/conditions.ts";
@@ -12,11 +10,11 @@ import { readMeta, writeMetaOnce } from "../store/db/meta.ts";
 import { hasRequests } from "../store/requests/requests.ts";
 import { allLanes, readLane, reusedNonces } from "../store/sending/lanes.ts";
 import type { Chain } from "./chain-identity.ts";
-import type { Connections } from "./context.ts";
+import type { Context } from "./context.ts";
 import { type Keys, loadKeys, needed } from "./keys.ts";
 import { StartupError } from "./startup-error.ts";
 
-type Connected = Pick<Connections, "database" | "client"> & { logger: Logger };
+type Connected = Pick<Context, "database" | "client" | "logger">;
 
 /**
  * Loads the keys of this process's roles, and checks that they belong to the database and that it knows all that the lanes have sent.
@@ -29,7 +27,7 @@ export async function loadCheckedKeys(
   connections: Connected,
 ): Promise<{ keys: Keys; lanes: number[] }> {
   const { database, logger } = connections;
-  const keys = await loadKeys(settings, local, null);
+  const keys = await loadKeys(settings, local);
   await checkSeed(database, keys);
   if (keys.passphraseWeakness !== null && !local) logger.warn(weakPassphrase(keys.passphraseWeakness));
   if (!settings.roles.includes("relayer")) return { keys, lanes: [] };

@@ -34,17 +34,16 @@ export interface Content {
 
 /**
  * Opens the block store, the outbound connections and the IPFS node.
- * @param roles of this thread.
  * @param opened takes over what must be closed, also when this fails half way.
  * @throws StartupError
  */
 export async function openContent(
   settings: Settings,
-  roles: readonly Role[],
   deps: { database: Database; addressPolicy: AddressPolicy; logger: Logger; now: () => number },
   opened: AsyncDisposableStack,
 ): Promise<Content> {
   const { logger } = deps;
+  const { roles } = settings;
   const calls = roles.some((role) => CALLERS.includes(role));
   const { agent, gateway } = calls
     ? await openOutbound(settings, deps.addressPolicy, opened)

@@ -24,8 +24,6 @@ import { StartupError } from "./startup-error.ts";
 export interface Keys {
   /** Signs: for `relayer`, and for `api` without XPUB. */
   keyring: Keyring | null;
-  /** What `keyring` was made of, for the other thread of this process: decrypting it takes a fifth of a second. */
-  seedPhrase: string | null;
   /** Extended public key of the wallets' root: for `api`. With the private key of one wallet it gives away all wallets. */
   walletsPublicKey: string | null;
   /** Encrypts and decrypts at rest: for `api` and `webhooks`. */
@@ -45,14 +43,9 @@ interface Needs {
 /**
  * Loads the keys that the roles need. On a local chain the first start creates what is missing, in the data folder. On any
  * other chain all of it must exist.
- * @param seedPhrase what another thread of this process has decrypted; null: nothing.
  * @throws StartupError, SeedFileError
  */
-export async function loadKeys(
-  settings: KeySettings & Pick<Settings, "roles">,
-  local: boolean,
-  seedPhrase: string | null,
-): Promise<Keys> {
+export async function loadKeys(settings: KeySettings & Pick<Settings, "roles">, local: boolean): Promise<Keys> {
   const { roles, xpub } = settings;
   const needs = {
     seed: roles.includes("relayer") || (roles.includes("api") && xpub === null),
@@ -64,8 +57,7 @@ export async function loadKeys(
       : local
         ? await localKeys(settings, needs)
         : requireKeys(settings, needs);
-  const phrase = needs.seed ? (seedPhrase ?? (await readSeedFile(settings.seedFile, needed(passphrase)))) : null;
-  const keyring = phrase === null ? null : createKeyring(phrase);
+  const keyring = needs.seed ? createKeyring(await readSeedFile(settings.seedFile, needed(passphrase))) : null;
   if (keyring !== null && xpub !== null && keyring.walletsPublicKey !== xpub) {
     throw new StartupError(
       `XPUB does not belong to the seed in SEED_FILE. Set XPUB to what \`npm run cli -- keys check\` prints, or unset it here. Nothing was changed. ${XPUB_IS_PRIVATE}`,
@@ -73,7 +65,6 @@ export async function loadKeys(
   }
   return {
     keyring,
-    seedPhrase: phrase,
     walletsPublicKey: keyring?.walletsPublicKey ?? xpub,
     sealer: needs.secretKeys ? createSealer(keys) : null,
     passphraseWeakness: passphrase === null ? null : weaknessOf(passphrase),

@@ -7,25 +7,16 @@ import type { ExporterDeps } from "../metrics/exporter.ts";
 import type { Meter } from "../metrics/meter.ts";
 import { NO_METRICS } from "../shared/metrics.ts";
 import { StartupError } from "./startup-error.ts";
-import type { Thread } from "./service.ts";
 
 /** Milliseconds that an answer gets to finish when the service stops. */
 const STOP_DEADLINE = 1_000;
 /** Measures nothing. */
 const NO_METER: Meter = { metrics: NO_METRICS, read: () => Promise.resolve([]), stop: () => undefined };
 
-/**
- * Makes the registry of this thread. Without METRICS_PORT nothing is measured, without a collector nothing is traced.
- * @param opened stops it.
- */
-export async function openMeter(
-  settings: Settings,
-  thread: Thread["name"],
-  logger: Logger,
-  opened: AsyncDisposableStack,
-): Promise<Meter> {
+/** Without METRICS_PORT nothing is measured, without a collector nothing is traced. @param opened stops both. */
+export async function openMeter(settings: Settings, logger: Logger, opened: AsyncDisposableStack): Promise<Meter> {
   // The code that measures or traces is loaded only where it is used.
-  const meter = settings.metricsPort === null ? NO_METER : (await import("../metrics/meter.ts")).createMeter(thread);
+  const meter = settings.metricsPort === null ? NO_METER : (await import("../metrics/meter.ts")).createMeter();
   opened.defer(() => {
     meter.stop();
   });
@@ -37,7 +28,7 @@ export async function openMeter(
 }
 
 /**
- * Starts `/metrics` on a port of its own, in one thread of each process.
+ * Starts `/metrics` on a port of its own.
  * @param opened takes over the server, to be closed.
  * @returns the port that it listens at; null without METRICS_PORT.
  * @throws StartupError

@@ -5,30 +5,25 @@ import pino from "pino";
 import { localCommandLine } from "../config/command-line.ts";
 import { removedSettings } from "../config/removed-settings.ts";
 import { crashPointIn, type Environment, parseSettings, type Settings } from "../config/settings.ts";
-import { armCrashPoint, type CrashPoint } from "../shared/crash-point.ts";
+import { armCrashPoint } from "../shared/crash-point.ts";
 import { requireWritableFolder } from "../shared/folder.ts";
 import { releaseMemorySoon } from "../shared/memory.ts";
 import { printable } from "../shared/text.ts";
-import { type LoadingThread, loadThread } from "./loading-thread.ts";
 import type { Service } from "./service.ts";
-import { WorkersThread } from "./workers-thread.ts";
 
 /**
  * Signals within so many milliseconds count as one: Ctrl-C sends SIGINT to npm and to this process, and npm passes its own on.
  */
 const SAME_SIGNAL = 1_000;
 
-/**
- * Runs the service until SIGINT or SIGTERM.
- * @param early the thread of the background workers, if it loads its code already.
- */
-export async function run(env: Environment, early: LoadingThread | null = null): Promise<void> {
-  const { settings, crashPoint } = await readSettings(env);
+/** Runs the service until SIGINT or SIGTERM. */
+export async function run(env: Environment): Promise<void> {
+  const settings = await readSettings(env);
   const lines = byTurn(pino.destination(process.stdout.fd));
   process.once("exit", lines.flush);
   const logger = pino({ level: settings.logLevel }, lines);
   for (const words of removedSettings(env).warnings) logger.warn(words);
-  const service = await start(settings, { early, crashPoint, logger, lines }).catch((error: unknown) => fail(error));
+  const service = await start(settings, logger).catch((error: unknown) => fail(error));
   void service.outdated.then((error) => {
     logger.fatal({ err: error }, "a newer version has updated the tables of the database: the process stops");
     process.exit(1);
@@ -88,42 +83,19 @@ function onSignal(signal: NodeJS.Signals, stop: () => void): void {
   process.on(signal, receive);
 }
 
-interface Parts {
-  early: LoadingThread | null;
-  crashPoint: CrashPoint | null;
-  logger: pino.Logger;
-  lines: TextTarget;
-}
-
-/** A process with the role `api` and any other uses two threads, so that no background work delays an HTTP answer. */
-async function start(settings: Settings, { early, crashPoint, logger, lines }: Parts): Promise<Service> {
-  const { roles } = settings;
-  if (!roles.includes("api") || roles.length === 1) {
-    const { startService } = await import("./service.ts");
-    return startService(settings, logger);
-  }
-  const workers = new WorkersThread(early ?? loadThread(roles), {
-    crashPoint,
-    log: (line) => {
-      lines.write(line);
-    },
-    ended: (error) => {
-      logger.fatal({ err: error }, "the thread of the background workers ended by an error: the process stops");
-      process.exit(1);
-    },
-  });
+async function start(settings: Settings, logger: pino.Logger): Promise<Service> {
+  // Loading it takes longest: after the settings, because an error in them is then said at once.
   const { startService } = await import("./service.ts");
-  const { signals, turns } = workers;
-  return startService(settings, logger, { name: "http", signals, turns, other: workers });
+  return startService(settings, logger);
 }
 
-async function readSettings(env: Environment): Promise<{ settings: Settings; crashPoint: CrashPoint | null }> {
+async function readSettings(env: Environment): Promise<Settings> {
   try {
     const crashPoint = crashPointIn(env);
     if (crashPoint !== null) armCrashPoint(crashPoint);
     const settings = parseSettings(env);
     requireWritableFolder(settings.dataDir, "DATA_DIR");
-    return { settings, crashPoint };
+    return settings;
   } catch (error) {
     return await fail(error);
   }

@@ -1,12 +1,12 @@
 import type { Role } from "../config/variables.ts";
 import type { Context } from "./context.ts";
 
-/** The code of this thread's roles; null for a role that it does not have. */
+/** The code of this process's roles; null for a role that it does not have. */
 export type RoleCode = Awaited<ReturnType<typeof loadRoles>>;
 
 /**
- * Loads the code of the roles. Most of a start, and half of the memory of an idle process, is loaded modules: so a process,
- * and each of its threads, loads only what its roles need.
+ * Loads the code of the roles. Most of a start, and half of the memory of an idle process, is loaded modules: so a process
+ * loads only what its roles need.
  */
 export async function loadRoles(roles: readonly Role[]) {
   const load = async <T>(role: Role, code: () => Promise<T>) => (roles.includes(role) ? code() : null);
@@ -34,18 +34,7 @@ export interface NamedWorker {
   critical: boolean;
 }
 
-/** How a worker is. It can be sent to another thread. */
-export interface WorkerHealth {
-  name: string;
-  critical: boolean;
-  lastError: string | null;
-}
-
-export function healthOf({ name, critical, worker }: NamedWorker): WorkerHealth {
-  return { name, critical, lastError: worker.lastError };
-}
-
-/** The background workers of this thread's roles. None runs yet. @param opened ends what they share. */
+/** The background workers of this process's roles. None runs yet. @param opened ends what they share. */
 export async function createWorkers(
   context: Context,
   code: RoleCode,

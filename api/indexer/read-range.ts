@@ -88,7 +88,7 @@ export async function readRange(
     }
   }
   const isProven = await receipts?.check({ ...range, headers, logs, contracts, fresh, flooding });
-  // Not all at once: the thread may have its turn at writing meanwhile.
+  // Not all at once: calls are answered meanwhile.
   const moves = (await mapInSlices(tokens, decodeMoves)).flat();
   return {
     ...range,

@@ -189,8 +189,8 @@ export const METRICS = {
   eventLoop: {
     name: "moneta_event_loop_delay_seconds",
     kind: "gauge",
-    help: "Delay of a thread's event loop in the last seconds, by quantile; 1 is the longest delay.",
-    labels: ["thread", "quantile"],
+    help: "Delay of the event loop in the last seconds, by quantile; 1 is the longest delay.",
+    labels: ["quantile"],
   },
   database: {
     name: "moneta_database_seconds",
@@ -233,7 +233,7 @@ export const METRICS = {
   source: {
     name: "moneta_source_up",
     kind: "gauge",
-    help: "0 while a source cannot be read: database, chain, disk or workers. The gauges that come from it are then missing.",
+    help: "0 while a source cannot be read: database, chain or disk. The gauges that come from it are then missing.",
     labels: ["source"],
   },
   cpu: {

@@ -5,18 +5,16 @@ import { AggregatorRegistry, type PrometheusContentType, Registry } from "prom-c
 
 import type { ServiceState } from "../checks/state.ts";
 import { readGauges } from "./gauges.ts";
-import type { Measurements, Meter } from "./meter.ts";
+import type { Meter } from "./meter.ts";
 
 export interface ExporterDeps {
-  /** What this thread measures. */
+  /** What this process measures. */
   meter: Meter;
   state: ServiceState;
-  /** What the thread of the pipeline measures; null when it does not answer. Absent: this process has one thread. */
-  pipeline?: { measurements(): Promise<Measurements | null> } | undefined;
   logger: Logger;
 }
 
-/** Answers `/metrics` in the text format of Prometheus, for all threads of this process. It opens no port. */
+/** Answers `/metrics` in the text format of Prometheus. It opens no port. */
 export function createExporter(deps: ExporterDeps): RequestListener {
   return (request, response) => {
     const [path] = (request.url ?? "").split("?", 1);
@@ -37,10 +35,9 @@ export function createExporter(deps: ExporterDeps): RequestListener {
   };
 }
 
-async function report({ meter, state, pipeline }: ExporterDeps): Promise<string> {
-  const workers = pipeline === undefined ? [] : await pipeline.measurements();
-  const own = [await meter.read(), await readGauges(state, pipeline === undefined ? null : workers !== null)];
-  return AggregatorRegistry.aggregate<PrometheusContentType>([...own, workers ?? []]).metrics();
+async function report({ meter, state }: ExporterDeps): Promise<string> {
+  const found = [await meter.read(), await readGauges(state)];
+  return AggregatorRegistry.aggregate<PrometheusContentType>(found).metrics();
 }
 
 function end(response: ServerResponse, status: number, text: string, type = "text/plain; charset=utf-8"): void {

@@ -8,23 +8,15 @@ import type { PipelineState } from "../store/doctor/pipeline.ts";
 import { counter, gauge, METRICS } from "./catalog.ts";
 import type { Measurements } from "./meter.ts";
 
-/**
- * Figures that do not depend on the process, because they are read on demand: the database, the chain, this machine's disk.
- * @param workersAnswer false: the thread of the workers does not answer. Null: there is none.
- */
-export async function readGauges(state: ServiceState, workersAnswer: boolean | null): Promise<Measurements> {
-  const [database, chain, disk, nodes] = await Promise.all([
-    state.database(),
-    state.chain(),
-    state.disk(),
-    state.nodes(),
-  ]);
+/** Figures that do not depend on the process, because they are read on demand: the database, the chain, this machine's disk. */
+export async function readGauges(state: ServiceState): Promise<Measurements> {
+  const [database, chain, disk] = await Promise.all([state.database(), state.chain(), state.disk()]);
+  const nodes = state.nodes();
   const now = state.now();
   // A new registry each time, so that a figure that cannot be read now is missing and not out of date.
   const registry = new Registry();
   const up = gauge(registry, METRICS.source);
   for (const [source, value] of Object.entries({ database, chain, disk })) up.set({ source }, Number(value !== null));
-  if (workersAnswer !== null) up.set({ source: "workers" }, Number(workersAnswer));
   if (database !== null) addPipeline(registry, database, now);
   if (chain !== null) addBalances(registry, chain);
   if (chain !== null && database !== null) {

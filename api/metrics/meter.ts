@@ -6,10 +6,10 @@ import type { Condition } from "../domain/conditions.ts";
 import { type Metrics, UNTRACED } from "../shared/metrics.ts";
 import { counter, gauge, histogram, METRICS } from "./catalog.ts";
 
-/** What one thread measured. It can be sent to another thread. */
+/** Metrics with their values, as prom-client writes them. */
 export type Measurements = object[];
 
-/** The registry of one thread. */
+/** The registry of the process. */
 export interface Meter {
   /** Where the parts of the service report. */
   metrics: Metrics;
@@ -17,11 +17,10 @@ export interface Meter {
   stop(): void;
 }
 
-/** @param thread name of this thread, for the metrics that each thread has. */
-export function createMeter(thread: string): Meter {
+export function createMeter(): Meter {
   const registry = new Registry();
   const metrics = createMeasured(registry);
-  const loop = watchEventLoop(registry, thread);
+  const loop = watchEventLoop(registry);
   return {
     metrics,
     read: async () => {
@@ -101,7 +100,7 @@ function observer(metric: Histogram): (value: number) => void {
   };
 }
 
-/** `/metrics` adds the values of the threads: only the thread that follows the chain finds these conditions out. */
+/** The conditions that only the indexer finds out. The others are read on demand. */
 function receiptConditions(registry: Registry): Metrics["receipts"] {
   const conditions = gauge(registry, METRICS.condition);
   const report: Metrics["receipts"] = ({ differ, unproven }) => {
@@ -119,8 +118,8 @@ const WINDOW = 10_000;
 const NANOSECONDS = 1e9;
 const QUANTILES = [0.5, 0.99, 1];
 
-/** Measures the delay of this thread's event loop. @returns a function that ends it. */
-function watchEventLoop(registry: Registry, thread: string): { update(): void; stop(): void } {
+/** Measures the delay of the event loop. */
+function watchEventLoop(registry: Registry): { update(): void; stop(): void } {
   const delay = gauge(registry, METRICS.eventLoop);
   const samples = monitorEventLoopDelay({ resolution: RESOLUTION });
   samples.enable();
@@ -130,7 +129,7 @@ function watchEventLoop(registry: Registry, thread: string): { update(): void; s
       for (const quantile of QUANTILES) {
         const sample = quantile === 1 ? samples.max : samples.percentile(quantile * 100);
         const seconds = Math.max(0, sample / NANOSECONDS - RESOLUTION / 1_000);
-        delay.set({ thread, quantile: quantile.toString() }, samples.count === 0 ? 0 : seconds);
+        delay.set({ quantile: quantile.toString() }, samples.count === 0 ? 0 : seconds);
       }
       if (performance.now() - startedAt < WINDOW) return;
       startedAt = performance.now();

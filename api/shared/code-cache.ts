@@ -11,9 +11,8 @@ const FOLDER = fileURLToPath(new URL("../../node_modules/.cache/moneta", import.
 /**
  * Lets Node keep compiled modules: a start then takes less time, and loads no TypeScript compiler. An entry calls this before
  * it imports the rest. Where the user may not write, as in an installation, nothing is kept.
- * @param env gets the folder, so that it holds for the threads of this process from their first module on.
+ * @param env may name another folder.
  */
 export function cacheCode(env: { NODE_COMPILE_CACHE?: string | undefined }): void {
-  env.NODE_COMPILE_CACHE ??= FOLDER;
-  enableCompileCache(env.NODE_COMPILE_CACHE);
+  enableCompileCache(env.NODE_COMPILE_CACHE ?? FOLDER);
 }

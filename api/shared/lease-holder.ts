@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
-/** The holders of this process, as far as this thread has made them. */
+/** The holders of this process. */
 const own = new Set<string>();
 const place = placeOfProcess();
 

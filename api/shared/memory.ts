@@ -5,11 +5,11 @@ import { runInNewContext } from "node:vm";
 const AFTER = 1_000;
 /** After so many tries the service was never idle, needs the memory, and keeps it. */
 const TRIES = 10;
-/** A thread that works for at most this share of the time is idle. */
+/** A process that works for at most this share of the time is idle. */
 const IDLE = 0.1;
 
 /**
- * Gives back, in an idle moment soon after the start, what loading the code has left in the heap of this thread: 40 MiB. By
+ * Gives back, in an idle moment soon after the start, what loading the code has left in the heap: 40 MiB. By
  * itself V8 keeps them for as long as the service is idle. It waits for such a moment because this also removes the code that
  * V8 has optimized for the calls so far: the next thousands of calls would take a third longer.
  */
@@ -26,7 +26,7 @@ export function releaseMemorySoon(): void {
 }
 
 function release(): void {
-  // Only a new context sees the function. The option stays set: another thread may be here at the same time.
+  // Only a new context sees the function.
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as NodeJS.GCFunction;
   collect({ type: "major", execution: "sync", flavor: "last-resort" });

@@ -1,5 +1,5 @@
 /**
- * Wakes the workers of this thread when there is work. It carries no data: workers read their work from the database,
+ * Wakes the workers of this process when there is work. It carries no data: workers read their work from the database,
  * so a lost or repeated wake-up does no harm.
  */
 export class Signal {
@@ -7,16 +7,7 @@ export class Signal {
   readonly #waiting = new Set<() => void>();
   readonly #listeners = new Set<() => void>();
 
-  /** Passes each `notify` on, to another thread. */
-  forward: (() => void) | null = null;
-
   notify(): void {
-    this.raise();
-    this.forward?.();
-  }
-
-  /** Like `notify`, for this thread only. */
-  raise(): void {
     for (const listener of this.#listeners) listener();
     if (this.#waiting.size === 0) {
       this.#raised = true;

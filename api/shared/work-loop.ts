@@ -98,7 +98,10 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Starts workers. @param opened stops them, and waits until they have stopped. */
+/**
+ * Starts workers. If one ends by an error, Node ends the process: a service that only accepts requests would look healthy.
+ * @param opened stops them, and waits until they have stopped.
+ */
 export function runWorkers(
   workers: readonly { worker: { run(abort: AbortSignal): Promise<void> } }[],
   opened: AsyncDisposableStack,

@@ -77,7 +77,7 @@ export class Dispatcher {
     this.#loneRuns = deps.loneRuns ?? new LoneRuns();
     this.#sender = new WebhookSender(deps.sealer, deps.agent, () => acceptsUnboundValues(deps.database.read));
     deps.wake.listen(() => {
-      this.#wake.raise();
+      this.#wake.notify();
     });
     this.#loop = new WorkLoop({
       logger: deps.logger,
@@ -179,7 +179,7 @@ export class Dispatcher {
       await this.#release(waiting);
       for (; places > 0; places -= 1) this.#places.release(app);
       this.#shares.delete(app);
-      this.#wake.raise();
+      this.#wake.notify();
     });
     this.#shares.set(app, { waiting, done });
   }

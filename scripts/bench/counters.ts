@@ -91,7 +91,7 @@ function usage(): Usage {
 countSqlite();
 countPostgres();
 countRpcCalls();
-// Each thread has counters of its own. The CPU time is that of the process.
+// Where there are two threads, each has counters of its own. The CPU time is that of the process.
 obey(usage, (main, other) => ({
   statements: main.statements + other.statements,
   writes: main.writes + other.writes,

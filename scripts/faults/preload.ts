@@ -37,7 +37,6 @@ function carryOut(message: Control): { done: true } {
   return { done: true };
 }
 
-// Each thread has its own clock and its own connections.
 obey(carryOut, (main) => main);
 
 function setDisk(state: NonNullable<Control["disk"]>): void {

@@ -5,7 +5,7 @@ type BetweenThreads<Answer> = { ready: true } | { order: unknown } | { answer: A
 
 /**
  * Called in a process with a channel, by a file that each of its threads loads first. Every thread carries out the orders of
- * `Program.ask`, and the main thread answers. Without another thread, it answers alone.
+ * `Program.ask`, and the main thread answers. Releases up to 0.3.0, which `npm run bench -- --checkout` measures, have two threads.
  * @param sum the answer of both threads.
  */
 export function obey<Answer>(carryOut: CarryOut<Answer>, sum: (main: Answer, other: Answer) => Answer): void {

@@ -57,8 +57,8 @@ export const PIPELINE_ON_BOTH = [
  */
 const SAME_ON_BOTH = [
   /^(?:keys|outbound)\/|^content\/(?:copy\/(?:copy|data|hostile)-|node\/)|^operate\/deploy\/deploy-contracts\./,
-  /^relayer\/(?:doubts|lane-share)\.|^v1\/field-messages\.|^store\/db\/(?:prefix|write-turns)\./,
-  /^(?:chain|config|shared)\/|^context\/(?:chain-identity|run|threads|what-runs)\.|^domain\/|^metrics\/traces\./,
+  /^relayer\/(?:doubts|lane-share)\.|^v1\/field-messages\.|^store\/db\/prefix\./,
+  /^(?:chain|config|shared)\/|^context\/(?:chain-identity|process|run|what-runs)\.|^domain\/|^metrics\/traces\./,
   /^content\/(?:store\/|copy\/(?:announcer|pin|quota)\.|[^/]+$)|^operate\/move-media\./,
   /^cli\/(?:announced|console|deploy|drop(?:-\w+)*|init\.long|keys|listen|media|program|relay|top-up)\./,
   /^indexer\/(?:agreement|attribute|batch-requests|contract-reader|read-ahead|slices(?:-on-chain)?)\./,

@@ -7,7 +7,10 @@ const LONGEST_PAUSE = 50;
  * Calls `look` until it returns something other than undefined.
  * @throws after the timeout, with the source text of `look`, which says what the test waited for.
  */
-export async function eventually<T>(look: () => Promise<T | undefined>, timeoutMs = 240_000): Promise<T> {
+export async function eventually<T>(
+  look: () => Promise<T | undefined> | T | undefined,
+  timeoutMs = 240_000,
+): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (let pause = 2; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
     const found = await look();

@@ -109,8 +109,8 @@ export class NodesScene {
 
   /** Waits for the words of the indexer to its operator. */
   waits(words: string): Promise<unknown> {
-    return eventually(async () => {
-      const said = (await this.#moneta.lastErrorOf("indexer")) ?? "";
+    return eventually(() => {
+      const said = this.#moneta.lastErrorOf("indexer") ?? "";
       return said.includes(words) ? said : undefined;
     });
   }

@@ -158,8 +158,8 @@ export abstract class ServiceFixture {
   }
 
   /** Why a worker cannot work, such as `lane 0`; null when it can. */
-  async lastErrorOf(worker: string): Promise<string | null> {
-    return (await this.service.report()).health.find(({ name }) => name === worker)?.lastError ?? null;
+  lastErrorOf(worker: string): string | null {
+    return this.service.workers.find(({ name }) => name === worker)?.worker.lastError ?? null;
   }
 
   /** Gives an account exactly so many wei. */

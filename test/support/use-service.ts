@@ -76,10 +76,10 @@ async function stopShared(): Promise<void> {
 /** What is wrong with the service, for the block that leaves it; null when the next block can use it. */
 async function damageOf({ node, service }: ServiceFixture): Promise<string | null> {
   if ((await node.provider.send("hardhat_getAutomine", [])) !== true) return "the node does not mine by itself";
-  const errors = async () => (await service.report()).health.filter(({ lastError }) => lastError !== null);
-  const recovered = eventually(async () => ((await errors()).length === 0 ? null : undefined), RECOVERY);
-  return recovered.catch(async () => {
-    const failing = (await errors()).map(({ name, lastError }) => `${name} (${lastError ?? ""})`);
+  const errors = () => service.workers.filter(({ worker }) => worker.lastError !== null);
+  const recovered = eventually(() => (errors().length === 0 ? null : undefined), RECOVERY);
+  return recovered.catch(() => {
+    const failing = errors().map(({ name, worker }) => `${name} (${worker.lastError ?? ""})`);
     return `these workers fail: ${failing.join(", ")}`;
   });
 }

@@ -3,7 +3,6 @@ import type { AddressInfo } from "node:net";
 import type { Logger } from "pino";
 
 import { createForeignContracts } from "../../chain/foreign.ts";
-import type { NodesState } from "../../chain/nodes.ts";
 import { createReceiverReads } from "../../chain/receivers.ts";
 import { watchBacklog } from "../../checks/backlog-watch.ts";
 import type { Examination } from "../../checks/examine.ts";
@@ -22,35 +21,29 @@ import { EventStreams } from "../../v1/streams/event-streams.ts";
 import { hostedBaseOf } from "../chain-identity.ts";
 import type { Context } from "../context.ts";
 import { needed } from "../keys.ts";
-import type { WorkerHealth } from "../workers.ts";
+import type { NamedWorker } from "../workers.ts";
 
 /** Milliseconds that requests get to finish when the service stops. */
 const STOP_DEADLINE = 10_000;
 /** Milliseconds between two warnings that connections are refused. */
 const WARN_EVERY = 60_000;
 
-interface ProcessState {
-  /** Of the whole service. */
-  state: ServiceState;
-  nodes: () => Promise<NodesState>;
-  health: () => Promise<WorkerHealth[]>;
-}
-
-/** Starts the HTTP API, and the workers of its role. @param opened ends it. @returns its port. */
+/**
+ * Starts the HTTP API, and the workers that serve its answers.
+ * @param workers those of the other roles of this process.
+ * @param opened ends it.
+ * @returns its port.
+ */
 export async function serveApi(
   context: Context,
-  { state, nodes, health }: ProcessState,
+  { state, workers }: { state: ServiceState; workers: readonly NamedWorker[] },
   opened: AsyncDisposableStack,
 ): Promise<number> {
   const { settings, database, chain, keys, content, signals, addressPolicy, logger, metrics, now } = context;
   const client = context.client.as("first");
   const { relay } = chain.contracts;
   const streams = new EventStreams({ ...settings, read: database.read, stored: signals.deliveries, logger, metrics });
-  const workers = [
-    { name: "backlog", worker: watchBacklog({ database, logger, now }), critical: false },
-    { name: "streams", worker: streams, critical: false },
-  ];
-  runWorkers(workers, opened);
+  runWorkers([{ worker: watchBacklog({ database, logger, now }) }, { worker: streams }], opened);
   const processes = await Presence.join("api", context, opened);
   const arrivals = { count: 0 };
   const app = createExpressApp({
@@ -67,7 +60,7 @@ export async function serveApi(
     arrivals,
     logger,
     metrics,
-    readiness: createReadiness({ database, client, nodes, health, logger }),
+    readiness: createReadiness({ database, client, workers, logger }),
     state,
     doctor: createDoctor(context),
     apiProcesses: () => processes.count,

@@ -8,7 +8,6 @@ import type { Db, Trx } from "./sql.ts";
 import { groupCommits } from "./sqlite/group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { type OpenMode, openSqlite } from "./sqlite/sqlite.ts";
-import type { WriteTurns } from "./sqlite/write-turns.ts";
 import { Writes } from "./writes.ts";
 
 /**
@@ -26,8 +25,6 @@ export interface Database {
 }
 
 interface DatabaseOptions {
-  /** SQLite: shared with the other threads of this process that write into it. */
-  turns?: WriteTurns | undefined;
   /** PostgreSQL: most connections. */
   connections?: number | undefined;
   /** PostgreSQL: called when a connection is lost. */
@@ -60,11 +57,11 @@ function open(url: string, mode: OpenMode, options: DatabaseOptions): Promise<Da
   return isPostgres(url) ? openOnPostgres(url, mode, options) : openOnSqlite(url, mode, options);
 }
 
-async function openOnSqlite(url: string, mode: OpenMode, { turns, metrics }: DatabaseOptions): Promise<Database> {
+async function openOnSqlite(url: string, mode: OpenMode, { metrics }: DatabaseOptions): Promise<Database> {
   const { writer, checkpoints, reader } = openSqlite(pathOf(url), mode, metrics);
   await migrateOrClose(writer);
   const read = reader();
-  const writes = new Writes(groupCommits(writer, { turns: turns ?? null, checkpoints }), metrics);
+  const writes = new Writes(groupCommits(writer, checkpoints), metrics);
   return databaseOf(read.db, writes, async () => {
     await read.close();
     await writer.destroy();

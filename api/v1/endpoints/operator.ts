@@ -42,7 +42,7 @@ const operatorStatus = defineServiceEndpoint({
   handle: async (deps) => {
     const { database, deliveries, processes, chain, spent, nodes } = deps.state;
     const [stored, sent, running] = await Promise.all([database(), deliveries(), processes()]);
-    const [asked, costs, { states }, readiness] = await Promise.all([chain(), spent(), nodes(), deps.readiness()]);
+    const [asked, costs, readiness] = await Promise.all([chain(), spent(), deps.readiness()]);
     if (stored === null || sent === null || running === null) {
       throw new ApiError("unavailable", null, { retryAfter: 5, message: "The database cannot be read. Try again." });
     }
@@ -66,7 +66,7 @@ const operatorStatus = defineServiceEndpoint({
         ),
         oldest_unmined_seconds: ageOf(oldestUnmined, now),
       })),
-      nodes: states.map(presentNode),
+      nodes: nodes().states.map(presentNode),
       relay_paused: asked?.relayPaused ?? null,
       quarantined_contracts: stored.quarantined.length,
       processes: running,

@@ -23,7 +23,7 @@ export class NewTokens {
   /** @param stored raised in this process when the indexer has stored blocks. */
   constructor(stored: Pick<Signal, "listen">) {
     stored.listen(() => {
-      this.#wake.raise();
+      this.#wake.notify();
     });
   }
 

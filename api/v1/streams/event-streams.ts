@@ -85,7 +85,7 @@ export class EventStreams {
     this.#deps = deps;
     this.#times = { ...TIMES, ...deps.times };
     deps.stored.listen(() => {
-      this.#wake.raise();
+      this.#wake.notify();
     });
     const messages = {
       failed: "event streams cannot be served; retrying",
@@ -127,10 +127,10 @@ export class EventStreams {
     socket.once("close", closed);
     response.on("drain", () => {
       stream.taken();
-      this.#wake.raise();
+      this.#wake.notify();
     });
     this.#deps.metrics.streams(this.#streams.size);
-    this.#wake.raise();
+    this.#wake.notify();
   }
 
   /** Ends all streams, and opens no more: the service stops. */

@@ -67,7 +67,7 @@ describe("the budget of a node", () => {
     expect(waits.sort((a, b) => a - b)[5]).to.be.below(500);
   });
 
-  it("leaves each of two threads or processes about half", async () => {
+  it("leaves each of two processes about half", async () => {
     const counts = await Promise.all([
       answered(new NodeBudget(), "later"),
       wait(3_000).then(() => answered(new NodeBudget(), "later")),

@@ -4,7 +4,6 @@ import { WrongChain } from "../../../api/chain/chain-guard.ts";
 import { ChainUnavailable, RateLimited } from "../../../api/chain/errors.ts";
 import type { NodesState } from "../../../api/chain/nodes.ts";
 import { createReadiness } from "../../../api/checks/readiness.ts";
-import type { WorkerHealth } from "../../../api/context/workers.ts";
 import { type LogLine, logLines } from "../../support/log-lines.ts";
 import { useTestDatabase } from "../../support/use-database.ts";
 
@@ -13,7 +12,7 @@ describe("readiness", () => {
   let now: number;
   let looks: number;
   let answer: () => Promise<number>;
-  let workers: WorkerHealth[];
+  let workers: { name: string; critical: boolean; worker: { lastError: string | null } }[];
   let nodes: NodesState;
   let lines: LogLine[];
   let readiness: ReturnType<typeof createReadiness>;
@@ -26,12 +25,12 @@ describe("readiness", () => {
         looks += 1;
         return answer();
       },
+      nodes: { state: () => nodes },
     };
     const log = logLines();
     lines = log.lines;
-    const health = () => Promise.resolve(workers);
     nodes = { states: [], disagreement: null, isLimited: false };
-    const parts = { database, client, nodes: () => Promise.resolve(nodes), health, logger: log.logger };
+    const parts = { database, client, workers, logger: log.logger };
     readiness = createReadiness(parts, () => now);
   });
 
@@ -97,11 +96,11 @@ describe("readiness", () => {
 
   it("stays ready while a lane fails, and says so in one word", async () => {
     const lastError = "lane 0xA1 has no funds";
-    workers = [
-      { name: "lane 0", critical: true, lastError },
-      { name: "lane 1", critical: true, lastError: null },
-      { name: "gas", critical: false, lastError: "not shown" },
-    ];
+    workers.push(
+      { name: "lane 0", critical: true, worker: { lastError } },
+      { name: "lane 1", critical: true, worker: { lastError: null } },
+      { name: "gas", critical: false, worker: { lastError: "not shown" } },
+    );
     const { ready, checks, details } = await look();
     expect(ready).to.equal(true);
     expect(checks).to.deep.equal({ database: "ok", chain: "ok", rows: "ok", "lane 0": "failing", "lane 1": "ok" });

@@ -171,7 +171,7 @@ for (const count of [1, 3]) {
       const { read } = moneta.service.database;
       await eventually(async () => {
         expect(await api.ok("GET", `/v1/requests/${id}`)).to.include({ status: "pending" });
-        if (why !== "waits") return why.test((await moneta.lastErrorOf("lane 0")) ?? "") ? true : undefined;
+        if (why !== "waits") return why.test(moneta.lastErrorOf("lane 0") ?? "") ? true : undefined;
         const parked = await read.selectFrom("parked_rows").select("tries").where("id", "=", id).executeTakeFirst();
         return (parked?.tries ?? 0) >= 2 ? true : undefined;
       });

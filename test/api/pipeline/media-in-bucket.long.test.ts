@@ -51,9 +51,7 @@ describe("a service whose media are in a bucket", () => {
     server.fault = { status: 403, code: "AccessDenied" };
     const to = { collection_address: collection, to_address: await api.wallet() };
     const id = await api.accept("/v1/nfts", { ...to, image: IMAGE, copy_media: true });
-    await eventually(async () => {
-      return (await moneta.lastErrorOf("media"))?.includes("AccessDenied") === true ? true : undefined;
-    });
+    await eventually(() => (moneta.lastErrorOf("media")?.includes("AccessDenied") === true ? true : undefined));
     expect((await moneta.readyz()).text).not.to.include("AccessDenied");
     expect(await api.ok("GET", `/v1/requests/${id}`)).to.include({ status: "pending", error_code: null });
     server.fault = null;

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 
 import { LimitedProvider, type ProviderLimits } from "../../../scripts/scene/limited-provider.ts";
-import { type RpcProxy, startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { Tuned } from "../../support/service.ts";
 import { useService } from "../../support/use-service.ts";
@@ -9,31 +8,6 @@ import { useService } from "../../support/use-service.ts";
 /** Blocks of the outage. */
 const OUTAGE = 300;
 const COLLECTIONS = 4;
-
-describe("a provider that limits the rate of calls of the background work", () => {
-  const moneta = useService({ start: false });
-  let proxy: RpcProxy;
-  before(async () => (proxy = await startRpcProxy(moneta.node.url)));
-  after(async () => {
-    await moneta.stop();
-    await proxy.stop();
-  });
-
-  it("is known to the thread that answers HTTP, which got no refusal", async () => {
-    const process = await moneta.startProcess({ RPC_URL: proxy.url });
-    let refused = 0;
-    proxy.intercept = ({ method }) => {
-      if (method !== "eth_getLogs") return undefined;
-      refused += 1;
-      return { error: { code: 429, message: "too many requests" } };
-    };
-    await moneta.provider.send("evm_mine", []);
-    await moneta.says("rate_limited", "chain");
-    expect(refused).to.be.above(0);
-    proxy.intercept = null;
-    expect(await process.end("SIGTERM")).to.equal(0);
-  });
-});
 
 describe("a provider that limits log queries", () => {
   // Each test stops the service, lets blocks pass, and counts what it reads of the chain afterwards.

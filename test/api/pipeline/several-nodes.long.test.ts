@@ -164,7 +164,7 @@ describeOn("sqlite", "several nodes", () => {
       await scene.ranOnce();
     });
 
-    it("shows in /metrics what the thread that follows the chain found out", async () => {
+    it("shows in /metrics what following the chain found out", async () => {
       await scene.addNodes(3);
       const process = await moneta.startProcess({ ...scene.settings, METRICS_PORT: "0" });
       const port = Number(/"metricsPort":(\d+)/.exec(process.output)?.[1]);
@@ -190,7 +190,7 @@ describeOn("sqlite", "several nodes", () => {
         method === "eth_maxPriorityFeePerGas" ? { result: toQuantity(60n * 10n ** 9n) } : undefined;
       const minted = scene.mints();
       const words = await eventually(async () => {
-        return (await moneta.lastErrorOf("lane 0")) ?? ((await scene.word("rows")) === "ok" ? undefined : "parked");
+        return moneta.lastErrorOf("lane 0") ?? ((await scene.word("rows")) === "ok" ? undefined : "parked");
       });
       expect(words).to.contain("MAX_FEE_GWEI");
       expect(await parkedIds(moneta.service.database, "request")).to.deep.equal([]);

@@ -72,8 +72,8 @@ describe("an old copy of the database, whose later transactions are mined after 
     const { database } = moneta.service;
     const unknown = await eventually(async () => (await readMeta(database.read, "unknown_transaction")) ?? undefined);
     expect(unknown).to.equal(lost.hash);
-    await eventually(async () => {
-      const words = (await moneta.service.report()).health.map(({ lastError }) => lastError ?? "").join(" ");
+    await eventually(() => {
+      const words = moneta.service.workers.map(({ worker }) => worker.lastError ?? "").join(" ");
       return words.includes(`The chain has transaction ${lost.hash}`) && words.includes("reconcile") ? true : undefined;
     });
     // Blocks pass. No request of the batch that lost its nonce is sent again.

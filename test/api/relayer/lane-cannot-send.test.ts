@@ -37,8 +37,8 @@ describe("a lane that cannot send", () => {
     const answer = await fetch(`${moneta.service.baseUrl}/readyz`);
     return { status: answer.status, body: (await answer.json()) as object };
   };
-  const inTrouble = (lane: number) => eventually(async () => (await describeError(lane)) ?? undefined);
-  const well = (lane: number) => eventually(async () => ((await describeError(lane)) === null ? true : undefined));
+  const inTrouble = (lane: number) => eventually(() => describeError(lane) ?? undefined);
+  const well = (lane: number) => eventually(() => (describeError(lane) === null ? true : undefined));
 
   /** The base fee is in the newest block. */
   const withoutFees: Interception = ({ method, params }) =>
@@ -54,7 +54,7 @@ describe("a lane that cannot send", () => {
     const words = await inTrouble(0);
     expect(words).to.match(/gwei, and MAX_FEE_GWEI allows 50: wait for lower fees or raise MAX_FEE_GWEI$/);
     for (let look = 0; look < 20; look++) {
-      expect(await describeError(0)).to.equal(words);
+      expect(describeError(0)).to.equal(words);
       await wait(100);
     }
     const others = { rows: "ok", indexer: "ok", webhooks: "ok", media: "ok", "media results": "ok" };
@@ -129,7 +129,7 @@ describe("a lane that cannot send", () => {
           }))
           .execute(),
       );
-      return (await describeError(0)) === null ? true : undefined;
+      return describeError(0) === null ? true : undefined;
     });
   });
 

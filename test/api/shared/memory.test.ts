@@ -11,7 +11,7 @@ const CODE = `
   setInterval(() => {}, 60_000);`;
 
 describe("releaseMemorySoon", () => {
-  it("gives memory back soon after the start when the thread is idle", async () => {
+  it("gives memory back soon after the start when the process is idle", async () => {
     const idle = new Program(["--trace-gc", "--input-type=module", "--eval", CODE]);
     try {
       await idle.printed(RELEASED);

@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 
 import { expect } from "chai";
 
+import { Program, ROOT } from "../../../scripts/scene/program.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import { type StepResult, WorkLoop, type WorkLoopOptions } from "../../../api/shared/work-loop.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -157,5 +159,18 @@ describe("WorkLoop", () => {
       expect(loop.lastError).to.equal("down");
       expect(log.lines.map(({ msg }) => msg)).to.deep.equal([MESSAGES.failed]);
     });
+  });
+});
+
+describe("runWorkers", () => {
+  const code = `
+    import { runWorkers } from ${JSON.stringify(join(ROOT, "api", "shared", "work-loop.ts"))};
+    runWorkers([{ worker: { run: () => Promise.reject(new Error("it is broken")) } }], new AsyncDisposableStack());
+    setInterval(() => {}, 60_000);`;
+
+  it("ends the process when a worker ends by an error: one that only accepts requests would look healthy", async () => {
+    const program = new Program(["--input-type=module", "--eval", code]);
+    expect(await program.gone()).to.equal(1);
+    expect(program.output).to.contain("it is broken");
   });
 });

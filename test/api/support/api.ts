@@ -198,7 +198,7 @@ const NO_STATE: Pick<AppDeps, "state" | "doctor"> = {
     ...{
       now: Date.now,
       lanes: [0],
-      nodes: () => Promise.resolve({ states: [], disagreement: null, isLimited: false }),
+      nodes: () => ({ states: [], disagreement: null, isLimited: false }),
     },
   },
   doctor: unknown,

@@ -152,7 +152,7 @@ describe("GET /metadata", () => {
       const other = get(`${ids}/7`);
       await addMint(api, { contract, to: HOLDER, tokenId: 1, metadata: { name: "new" } });
       await addMint(api, { contract: ids, to: HOLDER, tokenId: 7, type: "ERC1155", metadata: { name: "seven" } });
-      api.blocksStored.raise();
+      api.blocksStored.notify();
       expect((await answer).body).to.deep.equal({ name: "new" });
       expect((await other).body).to.deep.equal({ name: "seven" });
     });
@@ -177,7 +177,7 @@ describe("GET /metadata", () => {
       const calls = Array.from({ length: 5 }, () => get(`${contract}/1`));
       expectRefusal(await Promise.any(calls), 404, "not_found");
       await addMint(api, { contract, to: HOLDER, tokenId: 1, metadata: { name: "new" } });
-      api.blocksStored.raise();
+      api.blocksStored.notify();
       const statuses = (await Promise.all(calls)).map(({ status }) => status).sort();
       expect(statuses).to.deep.equal([200, 200, 200, 200, 404]);
     });

@@ -4,35 +4,19 @@ import type { Tables } from "../schema.ts";
 import type { Db } from "../sql.ts";
 import type { Commits, Member } from "../writes.ts";
 import type { Checkpoints } from "./sqlite.ts";
-import type { WriteTurns } from "./write-turns.ts";
-
-interface Options {
-  /** Shared with the other threads that write into the same file; null when there are none. */
-  turns: WriteTurns | null;
-  checkpoints: Checkpoints;
-}
 
 /** SQLite has one writer, so everything that waits shares the next commit. */
-export function groupCommits(db: Db, { turns, checkpoints }: Options): Commits {
-  const commitThenLook = async (group: readonly Member[]) => {
-    await commit(db, group);
-    return checkpoints.isDue() && turns?.beginCheckpoint() !== false;
-  };
+export function groupCommits(db: Db, checkpoints: Checkpoints): Commits {
   return {
     atOnce: 1,
     mostInGroup: 500,
     joinsGroups: true,
     commit: async (group) => {
-      const isDue = await (turns === null ? commitThenLook(group) : turns.take(() => commitThenLook(group)));
-      if (!isDue) return;
-      // Outside of a turn: it may take longer than the commit, and other threads can write meanwhile. The callers that waited
-      // for the commit get their answers first.
+      await commit(db, group);
+      if (!checkpoints.isDue()) return;
+      // It may take longer than the commit: the callers that waited for that get their answers first.
       await new Promise((resolve) => setImmediate(resolve));
-      try {
-        checkpoints.run();
-      } finally {
-        turns?.endCheckpoint();
-      }
+      checkpoints.run();
     },
   };
 }

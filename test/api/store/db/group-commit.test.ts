@@ -3,9 +3,8 @@ import { statSync } from "node:fs";
 import { expect } from "chai";
 import { sql } from "kysely";
 
-import { openDatabase, pathOf } from "../../../../api/store/db/database.ts";
+import { pathOf } from "../../../../api/store/db/database.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
-import { WriteTurns } from "../../../../api/store/db/sqlite/write-turns.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 
@@ -42,22 +41,18 @@ describe("writes that share a commit", () => {
       expect(later).to.equal(true);
     });
 
-    for (const turns of [undefined, new WriteTurns()]) {
-      it(`lets other things happen meanwhile, ${turns === undefined ? "in one thread" : "in one of several threads"}`, async () => {
-        const shared = await openDatabase(database.url, { turns });
-        let passed = 0;
-        const count = () => {
-          passed += 1;
-          if (passed < 50) setImmediate(count);
-        };
-        let writes = 0;
-        await shared.write(add("first"));
-        count();
-        while (passed < 50 && writes < 1_000) await shared.write(add((writes++).toString()));
-        expect(writes).to.be.lessThan(150);
-        await shared.close();
-      });
-    }
+    it("lets other things happen meanwhile", async () => {
+      let passed = 0;
+      const count = () => {
+        passed += 1;
+        if (passed < 50) setImmediate(count);
+      };
+      let writes = 0;
+      await database.write(add("first"));
+      count();
+      while (passed < 50 && writes < 1_000) await database.write(add((writes++).toString()));
+      expect(writes).to.be.lessThan(150);
+    });
   });
 
   describe("given one that throws", () => {
