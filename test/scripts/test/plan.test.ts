@@ -13,6 +13,7 @@ const POSTGRES_ONLY = [
   "test/api/store/db/concurrent-writes.test.ts",
   "test/api/store/db/postgres-close.test.ts",
   "test/api/store/db/postgres-plans.test.ts",
+  "test/api/store/media/blocks.test.ts",
   "test/api/store/outbox/feed-order.test.ts",
   "test/api/store/outbox/webhook-races.test.ts",
 ];
