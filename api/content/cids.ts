@@ -3,12 +3,18 @@ import { CID } from "multiformats/cid";
 import * as raw from "multiformats/codecs/raw";
 import { sha256 } from "multiformats/hashes/sha2";
 
+import { Slices } from "../shared/in-slices.ts";
+
 const NAMES = /(?:ipfs:\/\/(?:ipfs\/)?|\/ipfs\/)([A-Za-z0-9]+)/gi;
 
 /** The content that texts name, each once: `ipfs://` addresses, and the paths of this or any other gateway. */
 export async function namedContent(texts: AsyncIterable<string>): Promise<Map<string, CID>> {
   const found = new Map<string, CID>();
-  for await (const text of texts) for (const [name, cid] of contentNamedIn([text])) found.set(name, cid);
+  const slices = new Slices();
+  for await (const text of texts) {
+    await slices.next();
+    for (const [name, cid] of contentNamedIn([text])) found.set(name, cid);
+  }
   return found;
 }
 

@@ -99,7 +99,7 @@ export async function readRange(
       .sort(byPosition),
     created,
     moves: moves.sort(byPosition),
-    changes: tokens.flatMap((log) => decodeCollectionEvent(log) ?? []).sort(byPosition),
+    changes: (await mapInSlices(tokens, (log) => decodeCollectionEvent(log) ?? [])).flat().sort(byPosition),
     foreign: foreign.sort(byPosition),
     flooding,
     unproven:

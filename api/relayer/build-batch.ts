@@ -7,6 +7,7 @@ import { NodeDisagrees } from "../chain/errors.ts";
 import { isOfWallet, type WalletCommand } from "../domain/command.ts";
 import type { GasMeasurement, MintSlots } from "../domain/gas-estimate.ts";
 import { MAX_BATCH } from "../domain/request.ts";
+import { Slices } from "../shared/in-slices.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
 import type { Unsent } from "../store/sending/claims.ts";
@@ -148,7 +149,9 @@ async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequ
   const encoded: EncodedItem[] = [];
   const unsent: Unsent[] = [];
   const delegations: Delegations = new Map();
+  const slices = new Slices();
   for (const request of claimed) {
+    await slices.next();
     const { command, number } = request;
     const wallet = isOfWallet(command) && command.foreign ? command.from : null;
     const delegation = wallet === null ? undefined : signedDelegations.get(wallet);

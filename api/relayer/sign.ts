@@ -4,6 +4,7 @@ import { walletsToDelegate } from "../chain/reads.ts";
 import { refuseGasLimit, signTransaction } from "../chain/transaction.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { signDigest } from "../shared/crypto.ts";
+import { Slices } from "../shared/in-slices.ts";
 import { delegatedAmong, walletPaths } from "../store/apps/wallets.ts";
 import { DatabaseError } from "../store/db/errors.ts";
 import type { Db } from "../store/db/sql.ts";
@@ -17,7 +18,9 @@ export type WalletSigners = Map<string, ReturnType<Keyring["wallet"]>>;
 /** Keys of the service's wallets among the addresses. @throws when the seed makes another wallet. */
 export async function walletSigners(read: Db, keyring: Keyring, addresses: string[]): Promise<WalletSigners> {
   const signers: WalletSigners = new Map();
+  const slices = new Slices();
   for (const [address, path] of await walletPaths(read, addresses)) {
+    await slices.next();
     const signer = keyring.wallet(path);
     // A different seed must never sign in this wallet's place.
     if (signer.address !== address) {
@@ -51,7 +54,9 @@ export async function signDelegations(
   const certain = await delegatedAmong(database.read, addresses);
   const undelegated = await walletsToDelegate(client, addresses, delegate);
   const answers = await client.nodes.each(() => client.nonces(undelegated));
+  const slices = new Slices();
   for (const address of addresses) {
+    await slices.next();
     const wallet = wallets.get(address);
     const index = undelegated.indexOf(address);
     if (wallet === undefined || (index === -1 && certain.has(address))) continue;

@@ -5,7 +5,7 @@ import { canonicalCid, namedContent } from "../../content/cids.ts";
 import { type BlockSource, findBlocks, isDamage, walkBlocks } from "../../content/content.ts";
 import { forgetAnnouncement } from "../../store/media/announcements.ts";
 import type { Database } from "../../store/db/database.ts";
-import { inSnapshot, type Trx } from "../../store/db/sql.ts";
+import type { Trx } from "../../store/db/sql.ts";
 import { oldestMediaJob } from "../../store/media/media-jobs.ts";
 import { forgetFile, storedFiles, textsThatNameContent } from "../../store/media/media-roots.ts";
 import { removePin, isHostedSince } from "../../store/media/pins.ts";
@@ -96,7 +96,7 @@ async function addNeeded(
   needed: Set<string>,
   abort: AbortSignal | undefined,
 ): Promise<void> {
-  const roots = await inSnapshot(database.read, (db) => namedContent(textsThatNameContent(db)));
+  const roots = await database.snapshot((db) => namedContent(textsThatNameContent(db)));
   for (const root of roots.values()) {
     abort?.throwIfAborted();
     // Metadata may refer to content that others host.

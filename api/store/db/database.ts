@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { Metrics } from "../../shared/metrics.ts";
 import { concurrentCommits } from "./postgres/concurrent-writes.ts";
 import { isPostgres } from "./errors.ts";
-import type { Db, Trx } from "./sql.ts";
+import { type Db, inSnapshot, type Trx } from "./sql.ts";
 import { groupCommits } from "./sqlite/group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { type OpenMode, openSqlite } from "./sqlite/sqlite.ts";
@@ -18,6 +18,8 @@ import { Writes } from "./writes.ts";
  */
 export interface Database {
   readonly read: Db;
+  /** Runs several reads on one snapshot. The other reads do not wait for them. */
+  snapshot<T>(reads: (db: Db) => Promise<T>): Promise<T>;
   write<T>(operation: (trx: Trx) => Promise<T>): Promise<T>;
   /** Like `write`, for an operation that stands for a group of calls already: it does not wait for others to join. */
   writeGroup<T>(operation: (trx: Trx) => Promise<T>): Promise<T>;
@@ -62,10 +64,21 @@ async function openOnSqlite(url: string, mode: OpenMode, { metrics }: DatabaseOp
   await migrateOrClose(writer);
   const read = reader();
   const writes = new Writes(groupCommits(writer, checkpoints), metrics);
-  return databaseOf(read.db, writes, async () => {
-    await read.close();
-    await writer.destroy();
-  });
+  return {
+    ...databaseOf(read.db, writes, async () => {
+      await read.close();
+      await writer.destroy();
+    }),
+    // On a connection of its own, because a transaction keeps it from other reads.
+    snapshot: async (reads) => {
+      const { db, close } = reader();
+      try {
+        return await inSnapshot(db, reads);
+      } finally {
+        await close();
+      }
+    },
+  };
 }
 
 async function openOnPostgres(url: string, mode: OpenMode, options: DatabaseOptions): Promise<Database> {
@@ -76,10 +89,13 @@ async function openOnPostgres(url: string, mode: OpenMode, options: DatabaseOpti
   await migrateOrClose(db);
   // The other half is for reads.
   const writes = new Writes(concurrentCommits(db, Math.max(1, Math.floor(connections / 2))), metrics);
-  return databaseOf(db, writes, () => db.destroy());
+  return {
+    ...databaseOf(db, writes, () => db.destroy()),
+    snapshot: (reads) => inSnapshot(db, reads),
+  };
 }
 
-function databaseOf(read: Db, writes: Writes, close: () => Promise<void>): Database {
+function databaseOf(read: Db, writes: Writes, close: () => Promise<void>): Omit<Database, "snapshot"> {
   return {
     read,
     write: (operation) => writes.run(operation),

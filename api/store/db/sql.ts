@@ -201,7 +201,7 @@ export type Db = Kysely<Tables>;
 /** The open transaction of a write. Never await anything but the database inside. */
 export type Trx = Transaction<Tables>;
 
-/** Runs several reads on one snapshot. */
+/** Runs several reads on one snapshot: see `Database.snapshot`. */
 export function inSnapshot<T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> {
   const transaction = db.transaction();
   // On SQLite every transaction reads from a snapshot.

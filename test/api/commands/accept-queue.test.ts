@@ -141,7 +141,7 @@ describe("AcceptQueue", () => {
     }
     const idOf = ({ items: [item] }: CheckedCall) => (isError(item) ? "" : (item?.id ?? ""));
     const queueOf = (writes: Pick<Database, "write" | "writeGroup">, limits: Partial<Limits> = {}) =>
-      new AcceptQueue({ read: database.read, close: () => Promise.resolve(), ...writes }, NO_LIMITS.sealer, {
+      new AcceptQueue({ ...database, ...writes }, NO_LIMITS.sealer, {
         appGasPerDay: null,
         limits: { ...DEFAULT_LIMITS, ...limits },
       });

@@ -26,10 +26,10 @@ function counting(database: Database): { database: Database; taken: () => number
   const counted = <T extends Db | Trx>(db: T): T => db.withPlugin(plugin) as T;
   return {
     database: {
+      ...database,
       read: counted(database.read),
       write: (operation) => database.write((trx) => operation(counted(trx))),
       writeGroup: (operation) => database.writeGroup((trx) => operation(counted(trx))),
-      close: () => database.close(),
     },
     taken,
   };

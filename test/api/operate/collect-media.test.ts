@@ -1,10 +1,11 @@
 import { expect } from "chai";
+import type { KyselyPlugin } from "kysely";
 import type { CID } from "multiformats/cid";
 
 import { collectMedia } from "../../../api/operate/media/collect.ts";
 import type { BlockStore } from "../../../api/content/block-store.ts";
 import { importContent, walkBlocks } from "../../../api/content/content.ts";
-import { openDatabase } from "../../../api/store/db/database.ts";
+import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { addPin } from "../../../api/store/media/pins.ts";
 import { collect } from "../../support/collect.ts";
 import { withMethods } from "../../support/with-methods.ts";
@@ -144,7 +145,7 @@ for (const store of BLOCK_STORES)
       // Some row refers to it at any time. But each check reads the token before the move and the collection after it.
       const own = await openDatabase(api.databaseUrl);
       let checks = 0;
-      const read = own.read.withPlugin({
+      const moving: KyselyPlugin = {
         transformQuery: ({ node }) => node,
         transformResult: async ({ result }) => {
           if (result.rows.some((row) => "token_uri" in row)) {
@@ -153,14 +154,15 @@ for (const store of BLOCK_STORES)
           }
           return result;
         },
-      });
+      };
+      const snapshot: Database["snapshot"] = (reads) => own.snapshot((db) => reads(db.withPlugin(moving)));
       const quarantined = async () => {
         await patchCollection(uri);
         await patch(1, null);
       };
       const blocks = interrupted(api.blocks, { quarantined });
       try {
-        await collectMedia({ database: { ...own, read }, blocks }, Infinity);
+        await collectMedia({ database: { ...own, snapshot }, blocks }, Infinity);
       } finally {
         await own.close();
       }

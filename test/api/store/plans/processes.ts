@@ -11,7 +11,13 @@ import { NOW, type Tour } from "./tour.ts";
 
 export async function runProcesses({ read, write }: Tour): Promise<void> {
   await write((trx) => writeMetaOnce(trx, "wallets_key", "key"));
-  const database = { read, write, writeGroup: write, close: () => Promise.resolve() };
+  const database = {
+    read,
+    write,
+    writeGroup: write,
+    snapshot: () => Promise.reject(new Error()),
+    close: () => Promise.resolve(),
+  };
   const deps = { database, logger: pino({ level: "silent" }), now: () => NOW };
   const lease = new WorkLease("indexer", { ...deps, times: { lasts: 15_000, renewEvery: 1 } });
   const { signal } = new AbortController();
