@@ -4,5 +4,6 @@ import { cacheCode } from "../../api/shared/code-cache.ts";
 
 cacheCode(process.env);
 await import("../../api/context/run.ts");
+await import("../../api/context/service.ts");
 const { loadRoles } = await import("../../api/context/workers.ts");
 await loadRoles(["api", "relayer", "indexer", "webhooks", "media", "ipfs"]);
