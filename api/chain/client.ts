@@ -63,7 +63,7 @@ export class ChainClient {
   readonly #priority: Priority;
 
   /** @param nodes or the URL of the only one. */
-  constructor(nodes: Nodes | string, priority: Priority = "later") {
+  constructor(nodes: Nodes | string, priority: Priority = "past") {
     this.nodes = typeof nodes === "string" ? new Nodes([nodes]) : nodes;
     this.#priority = priority;
   }

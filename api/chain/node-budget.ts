@@ -2,10 +2,12 @@ import { backoff } from "../domain/backoff.ts";
 import { pause } from "../shared/pause.ts";
 import { ChainUnavailable, RateLimited } from "./errors.ts";
 
-/** Who gets a call first while the node's provider limits their rate: what a caller or a lane waits for, or what reads the past. */
-export type Priority = "first" | "later";
-/** One call in so many is of those that read the past, if one waits: what is sent is settled by what is read. */
-const LATER_TURN = 4;
+/** Whose call it is while the node's provider limits their rate: what a caller waits for, what a lane sends, or what reads the past. */
+export type Priority = "caller" | "lane" | "past";
+/** They take turns, so that none of them stops the others: what is sent is settled by what is read. */
+const TURNS: readonly Priority[] = ["caller", "lane", "caller", "past"];
+/** Who comes next when nobody waits of those whose turn it is. */
+const ORDER: readonly Priority[] = ["caller", "lane", "past"];
 /** At most this many calls wait. Further ones are refused at once. */
 const MOST_WAITING = 2_000;
 
@@ -60,7 +62,7 @@ export class NodeBudget {
   /** In a row. */
   #refusals = 0;
   #accepted = { second: 0, calls: 0, before: 0 };
-  readonly #waiting: Record<Priority, Waiter[]> = { first: [], later: [] };
+  readonly #waiting: Record<Priority, Waiter[]> = { caller: [], lane: [], past: [] };
   #turn = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -71,8 +73,8 @@ export class NodeBudget {
 
   /** Whether the provider has refused calls lately because of their rate, or calls wait for it. */
   get isLimited(): boolean {
-    const { first, later } = this.#waiting;
-    return first.length + later.length > 0 || performance.now() - this.#refusedAt < REPORTED;
+    const isWaiting = Object.values(this.#waiting).some(({ length }) => length > 0);
+    return isWaiting || performance.now() - this.#refusedAt < REPORTED;
   }
 
   /** Resolves when calls may be sent. @throws RateLimited when it takes too long, or ChainUnavailable during an outage. */
@@ -86,7 +88,8 @@ export class NodeBudget {
       return;
     }
     const waiting = this.#waiting[priority];
-    if (abort?.aborted === true || waiting.length >= MOST_WAITING / 2) throw new RateLimited(REST.first, "waiting");
+    if (abort?.aborted === true || waiting.length >= MOST_WAITING / ORDER.length)
+      throw new RateLimited(REST.first, "waiting");
     const { promise, resolve } = Promise.withResolvers<ChainUnavailable | null>();
     const waiter = { calls, until, restUntil, start: resolve };
     const giveUp = () => {
@@ -161,9 +164,9 @@ export class NodeBudget {
       const now = performance.now();
       const next = this.#nextAt(now);
       if (next > now) this.#refuseLate(next, now);
-      const { first, later } = this.#waiting;
-      const waiting = later.length > 0 && (first.length === 0 || this.#turn % LATER_TURN === 0) ? later : first;
-      if (waiting.length === 0) return;
+      const turns = [TURNS[this.#turn % TURNS.length] ?? "caller", ...ORDER];
+      const waiting = turns.map((whose) => this.#waiting[whose]).find(({ length }) => length > 0);
+      if (waiting === undefined) return;
       if (next > now) {
         this.#timer = setTimeout(() => {
           this.#serve();
@@ -190,7 +193,7 @@ export class NodeBudget {
 
   #refuseLate(next: number, now: number): void {
     const isResting = this.#restUntil > now;
-    for (const priority of ["first", "later"] as const) {
+    for (const priority of ORDER) {
       const isLate = ({ until, restUntil }: Waiter) => next > until || (isResting && next > restUntil);
       const late = this.#waiting[priority].filter(isLate);
       this.#waiting[priority] = this.#waiting[priority].filter((waiter) => !isLate(waiter));

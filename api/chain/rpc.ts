@@ -143,7 +143,7 @@ export class Rpc {
 
   /** Sends signed bytes. @throws RpcError, ChainUnavailable: neither proves that no node took them. */
   async broadcast(raw: string): Promise<void> {
-    await this.call("eth_sendRawTransaction", [raw], { priority: "first" });
+    await this.call("eth_sendRawTransaction", [raw], { priority: "lane" });
   }
 
   /** Results in the order of the calls. An error of one call does not affect the others. @throws ChainUnavailable */
@@ -153,7 +153,7 @@ export class Rpc {
 
   async #run(calls: RpcCall[], bounds: RpcBounds, guard: ChainGuard | null): Promise<RpcResult[]> {
     const results: RpcResult[] = [];
-    const { priority = "later", urgent, abort } = bounds;
+    const { priority = "past", urgent, abort } = bounds;
     const { maxWait = 0, maxRest = maxWait } = this.#options;
     const wait = Math.min(maxWait, bounds.wait ?? Infinity);
     let started = performance.now();

@@ -40,7 +40,7 @@ export async function serveApi(
   opened: AsyncDisposableStack,
 ): Promise<number> {
   const { settings, database, chain, keys, content, signals, addressPolicy, logger, metrics, now } = context;
-  const client = context.client.as("first");
+  const client = context.client.as("caller");
   const { relay } = chain.contracts;
   const streams = new EventStreams({ ...settings, read: database.read, stored: signals.deliveries, logger, metrics });
   runWorkers([{ worker: watchBacklog({ database, logger, now }) }, { worker: streams }], opened);

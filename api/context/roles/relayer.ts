@@ -20,7 +20,7 @@ export async function relayerWorkers(context: Context, opened: AsyncDisposableSt
   const { chainId, contracts, local } = chain;
   const { itemGas: maxItemGas, simulationSeconds } = settings.limits;
   const keyring = needed(context.keys.keyring);
-  const client = context.client.as("first");
+  const client = context.client.as("lane");
   const gas = new GasMeter({ database, client: context.client, contracts, chainId, keyring, logger });
   await gas.open();
   const relayers = await Presence.join("relayer", context, opened);

@@ -13,7 +13,7 @@ describe("NodeBudget", () => {
   });
 
   const refuse = (retryAfter: number | null = null) => budget.refused(1, { retryAfter, startedAt: performance.now() });
-  const turn = (wait: number, priority: Priority = "later") => budget.turn(1, { priority, wait });
+  const turn = (wait: number, priority: Priority = "past") => budget.turn(1, { priority, wait });
   const failure = (promise: Promise<void>) =>
     promise.then(
       () => null,
@@ -34,7 +34,7 @@ describe("NodeBudget", () => {
 
   it("refuses a call at once when the provider accepts none for longer than the caller waits", async () => {
     refuse(30_000);
-    for (const priority of ["first", "later"] as const) {
+    for (const priority of ["caller", "lane", "past"] as const) {
       const error = await failure(turn(10_000, priority));
       expect(error).to.be.instanceOf(RateLimited).and.to.include({ kind: "refused" });
     }
@@ -63,13 +63,16 @@ describe("NodeBudget", () => {
     expect(budget.largest(100)).to.equal(2);
   });
 
-  it("lets what somebody waits for go first, and one call of four to what reads the past", async () => {
+  it("gives every second call to callers, and the others in turn to lanes and to what reads the past", async () => {
     refuse(0);
     const order: Priority[] = [];
     const go = (priority: Priority) => turn(LONG, priority).then(() => order.push(priority));
-    const ends = (["later", "first"] as const).flatMap((priority) => Array.from({ length: 8 }, () => go(priority)));
+    const ends = (["past", "lane", "caller"] as const).flatMap((priority) =>
+      Array.from({ length: 8 }, () => go(priority)),
+    );
     await Promise.all(ends);
-    expect(order.slice(0, 8).filter((priority) => priority === "first")).to.have.length(6);
+    const count = (wanted: Priority) => order.slice(0, 8).filter((priority) => priority === wanted).length;
+    expect([count("caller"), count("lane"), count("past")]).to.deep.equal([4, 2, 2]);
   });
 
   it("does not let a small call that shows how the node is wait for the calls of others", async () => {
@@ -77,7 +80,7 @@ describe("NodeBudget", () => {
     const waiting = Array.from({ length: 20 }, () => turn(LONG));
     let gone = 0;
     for (const one of waiting) void one.then(() => (gone += 1));
-    await budget.turn(1, { priority: "later", wait: LONG, urgent: true });
+    await budget.turn(1, { priority: "past", wait: LONG, urgent: true });
     expect(gone).to.be.below(5);
     await Promise.all(waiting);
   });
@@ -85,7 +88,7 @@ describe("NodeBudget", () => {
   it("ends the wait of a call that its caller gives up, and lets the others go on", async () => {
     refuse(300);
     const given = new AbortController();
-    const first = failure(budget.turn(1, { priority: "later", wait: LONG, abort: given.signal }));
+    const first = failure(budget.turn(1, { priority: "past", wait: LONG, abort: given.signal }));
     const second = turn(LONG);
     given.abort();
     expect(await first)
