@@ -108,7 +108,13 @@ describe("Gate", () => {
       for (let turn = 0; turn < 100; turn++) await setImmediate();
       return running.length;
     };
-    for (let calls = 0; calls < 100; calls++) void gate.enter("busy").then((place) => running.push(place));
+    // Some are left waiting, and are refused after the test.
+    const begin = () =>
+      gate.enter("busy").then(
+        (place) => running.push(place),
+        () => null,
+      );
+    for (let calls = 0; calls < 100; calls++) void begin();
     expect(await end(0), "as long as no size is known").to.equal(4);
     expect([await end(1_000), await end(4_194_304), await end(100_000_000), await end(1_000)]).to.deep.equal([
       16, 2, 1, 16,
