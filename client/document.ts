@@ -36,8 +36,8 @@ type AnyCall = {
 };
 /** Which page of a list. */
 type Paging = {
-  /** @description Most items on the page. The default is the maximum. */
-  limit?: components["parameters"]["Limit"];
+  /** @description Most items on the page. The default is 30. */
+  limit?: components["parameters"]["LongLimit"];
   /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
   offset?: components["parameters"]["Offset"];
   /** @description `next` of the previous page. Cannot be combined with `offset`. */
@@ -122,7 +122,7 @@ export interface paths {
   "/v1/collections/{address}": Path<{
     /**
      * List the tokens of a collection
-     * @description Without a filter: in the order of their creation. `search` finds hosted tokens by how their names begin. `owner` or `user` lists the tokens of one wallet, in the order in which it received them. `trait_type` with `trait_value` lists the tokens with such an attribute, which hosted metadata has: of each token the first 32 attributes with a `trait_type` and a text, number or boolean as `value` can be found, of at most 256 characters each. Capital letters count.
+     * @description `collection` is the collection itself, as in the list of collections. Without a filter: in the order of their creation. `search` finds hosted tokens by how their names begin. `owner` or `user` lists the tokens of one wallet, in the order in which it received them. `trait_type` with `trait_value` lists the tokens with such an attribute, which hosted metadata has: of each token the first 32 attributes with a `trait_type` and a text, number or boolean as `value` can be found, of at most 256 characters each. Capital letters count.
      */
     get: operations["listNfts"];
     /**
@@ -632,7 +632,9 @@ export interface components {
     };
     Transfer: {
       /** @description The wallet of the app that holds the token. */
-      from_address: string;
+      from_address?: string | null;
+      /** @description In place of `from_address`: the app's own name for the user whose wallet holds the token. */
+      from_user?: string | null;
       /** @description The contract of the token. */
       contract_address: string;
       /** @description The token. */
@@ -648,7 +650,9 @@ export interface components {
     };
     Burn: {
       /** @description The wallet of the app that holds the token. */
-      from_address: string;
+      from_address?: string | null;
+      /** @description In place of `from_address`: the app's own name for the user whose wallet holds the token. */
+      from_user?: string | null;
       /** @description The contract of the token. */
       contract_address: string;
       /** @description The token. */
@@ -936,6 +940,8 @@ export interface components {
     /** @description hosted: the service serves the metadata. self-hosted: the app does. */
     Hosting: "hosted" | "self-hosted";
     NftsPage: PageOfList & {
+      /** @description The collection itself. */
+      collection: components["schemas"]["Collection"];
       /** @description The items of this page. */
       nfts: components["schemas"]["Nft"][];
     };
@@ -1738,8 +1744,8 @@ export interface components {
      * @example ZXZlbnRzLjc
      */
     LastEventId: string;
-    /** @description Most items on the page. The default is the maximum. */
-    Limit: number | bigint;
+    /** @description Most items on the page. The default is 30. */
+    LongLimit: number | bigint;
     /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
     Offset: number | bigint;
     /** @description `next` of the previous page. Cannot be combined with `offset`. */
@@ -1750,6 +1756,8 @@ export interface components {
     Addresses: string;
     /** @description Address of the wallet or of the contract, in any case. */
     Address: string;
+    /** @description Most items on the page. The default is the maximum. */
+    Limit: number | bigint;
     /** @description Address of the contract, in any case. */
     ContractAddress: string;
     /** @description Token id, as decimal digits. */
@@ -1870,7 +1878,14 @@ export interface operations {
   }>;
   listContents: WithoutBody<{
     parameters: Inputs<{
-      query?: Paging;
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
         address: components["parameters"]["Address"];
@@ -1885,7 +1900,14 @@ export interface operations {
   }>;
   listContentsOfContract: WithoutBody<{
     parameters: Inputs<{
-      query?: Paging;
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
         address: components["parameters"]["Address"];
@@ -1902,7 +1924,14 @@ export interface operations {
   }>;
   listContentsOfToken: WithoutBody<{
     parameters: Inputs<{
-      query?: Paging;
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
         address: components["parameters"]["Address"];
@@ -1951,7 +1980,13 @@ export interface operations {
   };
   listNfts: WithoutBody<{
     parameters: Inputs<{
-      query?: Paging & {
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
         /** @description Which come first, by their creation. The default is `oldest`. Only without a filter. */
         order?: "newest" | "oldest";
         /** @description Only those whose name begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor`, `order` or a filter. */
@@ -2013,7 +2048,14 @@ export interface operations {
   };
   getNft: WithoutBody<{
     parameters: Inputs<{
-      query?: Paging;
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
         address: components["parameters"]["Address"];

@@ -56,13 +56,21 @@ type Destination = { [F in AddressField | "to_user"]?: string | undefined };
 
 /** What is wrong with the destination: exactly one of the two fields must be given. */
 export function destinationErrors(fields: { [F in keyof Destination]?: unknown }, field: AddressField): FieldError[] {
-  const byAddress = fields[field] !== undefined;
-  const byUser = fields.to_user !== undefined;
-  if (byAddress !== byUser) return [];
+  return eitherErrors(fields, field, "to_user");
+}
+
+/** What is wrong with two fields of which exactly one must be given: an address, or a user of the app. */
+export function eitherErrors<F extends string>(
+  fields: { [Name in F]?: unknown },
+  address: NoInfer<F>,
+  user: NoInfer<F>,
+): FieldError[] {
+  const byAddress = fields[address] !== undefined;
+  if (byAddress !== (fields[user] !== undefined)) return [];
   const [code, message] = byAddress
-    ? ["conflict", `Send either ${field} or to_user, not both.`]
-    : ["required", `Send ${field}, or to_user for a user of the app.`];
-  return [field, "to_user"].map((name) => ({ field: name, code, message }));
+    ? ["conflict", `Send either ${address} or ${user}, not both.`]
+    : ["required", `Send ${address}, or ${user} for a user of the app.`];
+  return [address, user].map((name) => ({ field: name, code, message }));
 }
 
 /**

@@ -12,7 +12,9 @@ import { isError, orError, type OrError, unlessError, withoutErrors } from "./or
 import { recipientAddress, newWalletOf, type Recipients, recipientsOf } from "./recipients.ts";
 
 interface BurnFields {
-  from_address: string;
+  /** This or `from_user`. */
+  from_address?: string | undefined;
+  from_user?: string | undefined;
   contract_address: string;
   token_id: bigint;
   /** undefined when it is blank. */
@@ -86,10 +88,13 @@ async function checkMoves(
   };
 }
 
+/** With the wallet that holds the token. */
+type SourcedFields = TransferFields & { from_address: string };
+
 /** A transfer or a burn, and the type of the service's collection; null for a contract of others. */
 interface Started {
   kind: Kind;
-  fields: TransferFields;
+  fields: SourcedFields;
   type: CollectionType | null;
   /** Whether the wallet acts through its delegate. */
   delegated: boolean;
@@ -102,14 +107,37 @@ async function startsOf(
   kind: Kind,
   moves: readonly OrError<TransferFields>[],
 ): Promise<OrError<Started>[]> {
-  const places = moves.flatMap((fields) =>
-    isError(fields) ? [] : { appId, wallet: fields.from_address, contract: fields.contract_address },
-  );
+  const sourced = await sourcedOf(context, appId, moves);
+  const places = withoutErrors(sourced).map((fields) => ({
+    appId,
+    wallet: fields.from_address,
+    contract: fields.contract_address,
+  }));
   const sources = (await context.lookUps.transferSources(places)).values();
-  return moves.map((fields) => (isError(fields) ? fields : orError(() => startOf(kind, fields, sources.next().value))));
+  return sourced.map((fields) =>
+    isError(fields) ? fields : orError(() => startOf(kind, fields, sources.next().value)),
+  );
 }
 
-function startOf(kind: Kind, fields: TransferFields, source: TransferSource | undefined): Started {
+/** With the wallets of the users who are named. */
+async function sourcedOf(
+  { lookUps }: CommandContext,
+  appId: string,
+  moves: readonly OrError<TransferFields>[],
+): Promise<OrError<SourcedFields>[]> {
+  const users = withoutErrors(moves).flatMap(({ from_user: userIdentifier }) =>
+    userIdentifier === undefined ? [] : { appId, userIdentifier },
+  );
+  const wallets = (await lookUps.walletsOfUsers(users)).values();
+  return moves.map((fields) => {
+    if (isError(fields)) return fields;
+    const from = fields.from_user === undefined ? fields.from_address : wallets.next().value?.address;
+    if (from !== undefined) return { ...fields, from_address: from };
+    return fieldError("wallet_not_found", "from_user", "This user of the app has no wallet.");
+  });
+}
+
+function startOf(kind: Kind, fields: SourcedFields, source: TransferSource | undefined): Started {
   if (source?.ownsWallet !== true) {
     throw fieldError("wallet_not_found", "from_address", "This app has no wallet with this address.");
   }

@@ -93,6 +93,8 @@ export const CHECKS_AT_ONCE = { shared: 4, ofApp: 1, most: 8 };
 export const WAITING_CHECKS = { shared: 60, ofApp: 10, most: 120 };
 /** Most items on a page, and the default. */
 export const MAX_PAGE = 30;
+/** Most items on a page of a list whose items are small, if the caller asks for them. */
+export const MAX_LONG_PAGE = 200;
 /** Most bytes of a page in JSON. A page with more ends early, after at least one item. */
 export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 /** Most bytes of the headers of a request, its URL included. */

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import { MAX_PAGE, MAX_PAGE_BYTES } from "../../config/limits.ts";
 import type { CollectionMetadata, CollectionKind, CreateCollection } from "../../domain/command.ts";
 import type { Verified } from "../../domain/verification.ts";
 import { compiledSetQuery } from "../db/compiled-query.ts";
@@ -65,7 +66,10 @@ export async function findCollectionsOfApps(
   });
 }
 
-/** Created collections. */
+/** Rows that are read at a time: their metadata may be large, and a page has no more of it than an answer. */
+const PART = MAX_PAGE + 1;
+
+/** Created collections. The page has fewer than asked for if they are large. */
 export async function listCollections(
   db: Db,
   appId: string,
@@ -74,10 +78,25 @@ export async function listCollections(
 ): Promise<Page<StoredCollection>> {
   const total = await readCounter(db, counterKeys.collections(appId));
   const { follows, direction } = DIRECTIONS[order];
-  let query = db.selectFrom("collections").selectAll().where("app_id", "=", appId).where("listed", "=", 1);
-  if (page.after !== null) query = query.where("seq", follows, page.after);
-  const rows = await query.orderBy("seq", direction).limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
-  return pageOf(rows.map(toCollection), total, page, (row) => row.seq);
+  const read = (after: number | null, skipped: number, limit: number) => {
+    let query = db.selectFrom("collections").selectAll().where("app_id", "=", appId).where("listed", "=", 1);
+    if (after !== null) query = query.where("seq", follows, after);
+    return query.orderBy("seq", direction).limit(limit).offset(skipped).execute();
+  };
+  const wanted = rowsToFetch(page);
+  const rows = await read(page.after, rowsToSkip(page), Math.min(PART, wanted));
+  let mayFollow = rows.length === PART && PART < wanted;
+  while (mayFollow && sizeOf(rows) <= MAX_PAGE_BYTES) {
+    const part = await read(rows.at(-1)?.seq ?? null, 0, Math.min(PART, wanted - rows.length));
+    rows.push(...part);
+    mayFollow = part.length === PART && rows.length < wanted;
+  }
+  const limit = mayFollow ? rows.length - 1 : page.limit;
+  return pageOf(rows.map(toCollection), total, { ...page, limit }, (row) => row.seq);
+}
+
+function sizeOf(rows: readonly CollectionRow[]): number {
+  return rows.reduce((sum, { metadata }) => sum + metadata.length, 0);
 }
 
 /** Created collections whose name or symbol begins with a text, oldest first: of each, the first in its own order. */

@@ -18,6 +18,7 @@ import { contractNftsPage, heldNftsPage } from "../schemas/nfts.ts";
 import { address } from "../schemas/outputs.ts";
 import {
   listingOf,
+  longPageQuery,
   pageAnswer,
   pageFrameFields,
   type PageInput,
@@ -111,7 +112,7 @@ const listWalletHistory = defineEndpoint({
   examples: { answer: { history: [historyExample], ...pageExample } },
   scope: "read",
   params: addressParams,
-  query: pageQuery,
+  query: longPageQuery,
   response: historyPage,
   errors: ["not_found"],
   handle: async ({ database, lookUps }, { appId, params, query }) => {

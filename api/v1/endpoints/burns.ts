@@ -5,9 +5,9 @@ import { batchOf } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import { acceptedExample, ALICE, COLLECTION, REFERENCE } from "../examples.ts";
 import { accepted } from "../schemas/outputs.ts";
-import { tokenOfWallet } from "./transfers.ts";
+import { eitherOf, tokenOfWallet } from "./transfers.ts";
 
-const burnBody = z.strictObject(tokenOfWallet).meta({ id: "Burn" });
+const burnBody = z.strictObject(tokenOfWallet).check(eitherOf("from_address", "from_user")).meta({ id: "Burn" });
 
 const burnNft = defineEndpoint({
   method: "post",

@@ -43,6 +43,7 @@ import {
   changedCollection,
   changedToken,
   collectionChanges,
+  collectionNftsPage,
   collectionsPage,
   type CreateCollectionBody,
   createCollectionBody,
@@ -50,10 +51,18 @@ import {
   tokenChanges,
 } from "../schemas/collections.ts";
 import { historyPage } from "../schemas/history.ts";
-import { collectionNftsPage, type NftsQuery, nftsQuery, singleNft } from "../schemas/nfts.ts";
+import { type NftsQuery, nftsQuery, singleNft } from "../schemas/nfts.ts";
 import { reference } from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
-import { listingOf, pageAnswer, pageOfFound, pageQuery, readPage, searchableQuery } from "../schemas/pages.ts";
+import {
+  listingOf,
+  longPageQuery,
+  pageAnswer,
+  pageOfFound,
+  pageQuery,
+  readPage,
+  searchableQuery,
+} from "../schemas/pages.ts";
 import { addressParams, tokenParams } from "../schemas/params.ts";
 import { walletOf } from "../by-user.ts";
 
@@ -150,8 +159,8 @@ const listNfts = defineEndpoint({
   path: "/collections/:address",
   summary: "List the tokens of a collection",
   name: "listNfts",
-  description: `Without a filter: in the order of their creation. \`search\` finds hosted tokens by how their names begin. \`owner\` or \`user\` lists the tokens of one wallet, in the order in which it received them. \`trait_type\` with \`trait_value\` lists the tokens with such an attribute, which hosted metadata has: of each token the first ${MAX_INDEXED_TRAITS.toString()} attributes with a \`trait_type\` and a text, number or boolean as \`value\` can be found, of at most ${MAX_TRAIT_LENGTH.toString()} characters each. Capital letters count.`,
-  examples: { answer: { nfts: [collectionNftExample], ...pageExample } },
+  description: `\`collection\` is the collection itself, as in the list of collections. Without a filter: in the order of their creation. \`search\` finds hosted tokens by how their names begin. \`owner\` or \`user\` lists the tokens of one wallet, in the order in which it received them. \`trait_type\` with \`trait_value\` lists the tokens with such an attribute, which hosted metadata has: of each token the first ${MAX_INDEXED_TRAITS.toString()} attributes with a \`trait_type\` and a text, number or boolean as \`value\` can be found, of at most ${MAX_TRAIT_LENGTH.toString()} characters each. Capital letters count.`,
+  examples: { answer: { collection: collectionExample, nfts: [collectionNftExample], ...pageExample } },
   scope: "read",
   params: addressParams,
   query: nftsQuery,
@@ -162,7 +171,7 @@ const listNfts = defineEndpoint({
     const { listing, page } = await nftsOf(deps, appId, collection.address, query);
     const place = placeOf(deps);
     const nfts = page.items.map((nft) => presentCollectionNft(place, nft));
-    return pageAnswer(page, listing, "nfts", nfts);
+    return pageAnswer(page, listing, "nfts", nfts, { collection: presentCollection(place, collection) });
   },
 });
 
@@ -298,7 +307,7 @@ const listTokenHistory = defineEndpoint({
   examples: { answer: { history: [historyExample], ...pageExample } },
   scope: "read",
   params: tokenParams,
-  query: pageQuery,
+  query: longPageQuery,
   response: historyPage,
   errors: ["not_found"],
   handle: async ({ database, lookUps }, { appId, params, query }) => {

@@ -8,7 +8,7 @@ import { defineEndpoint } from "../endpoint.ts";
 import { contractExample, pageExample } from "../examples.ts";
 import { isoTime } from "../present.ts";
 import { address, collectionType, time } from "../schemas/outputs.ts";
-import { pageAnswer, pageFrameFields, pageSchema, pageQuery, readPage } from "../schemas/pages.ts";
+import { longPageQuery, pageAnswer, pageFrameFields, pageSchema, readPage } from "../schemas/pages.ts";
 import { addressParams } from "../schemas/params.ts";
 
 const followedContract = z
@@ -48,7 +48,7 @@ const listContracts = defineEndpoint({
     "The app follows a contract that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`. A contract that floods or keeps failing is quarantined for a time; afterwards everything is read again.",
   examples: { answer: { contracts: [contractExample], ...pageExample } },
   scope: "contracts",
-  query: pageQuery,
+  query: longPageQuery,
   response: contractsPage,
   handle: async (deps, { appId, query }) => {
     const page = await listFollowedContracts(deps.database.read, appId, readPage(query, "contracts"));

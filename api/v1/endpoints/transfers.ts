@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { destinationErrors } from "../../commands/recipients.ts";
+import { eitherErrors } from "../../commands/recipients.ts";
 import { transfer } from "../../commands/transfer.ts";
 import { batchOf } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
@@ -15,13 +15,17 @@ import {
   refuse,
   tokenId,
   toUser,
+  userIdentifier,
 } from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { requireScopeFor } from "../by-user.ts";
 
 /** The fields that name copies of a token in a wallet of the app. */
 export const tokenOfWallet = {
-  from_address: address.describe("The wallet of the app that holds the token."),
+  from_address: optional(address).describe("The wallet of the app that holds the token."),
+  from_user: optional(userIdentifier).describe(
+    "In place of `from_address`: the app's own name for the user whose wallet holds the token.",
+  ),
   contract_address: address.describe("The contract of the token."),
   token_id: tokenId.describe("The token."),
   amount: z
@@ -39,7 +43,8 @@ const transferBody = z
     to_address: optional(destination).describe("Who gets the token: any address that can hold it."),
     to_user: toUser("`to_address`"),
   })
-  .check(oneDestination())
+  .check(eitherOf("from_address", "from_user"))
+  .check(eitherOf("to_address", "to_user"))
   .meta({ id: "Transfer" });
 
 const transferNft = defineEndpoint({
@@ -59,8 +64,8 @@ const transferNft = defineEndpoint({
         token_id: 7,
         amount: 3,
       },
-      "To a user": {
-        from_address: ALICE,
+      "From a user to a user": {
+        from_user: "alice",
         to_user: "bob",
         contract_address: COLLECTION,
         token_id: 12,
@@ -105,12 +110,15 @@ export const TRANSFERS = [
   }),
 ];
 
-/** Runs also when other fields are wrong, so that the answer names all wrong fields. */
-function oneDestination() {
+/**
+ * Requires exactly one of the two fields. Runs also when other fields are wrong, so that the answer names all wrong fields.
+ * @param address the field with an address. @param user the field with a user of the app.
+ */
+export function eitherOf(address: string, user: string) {
   const check = z.check<object>(({ value, issues }) => {
-    const isWrong = issues.some(({ path }) => path?.[0] === "to_address" || path?.[0] === "to_user");
+    const isWrong = issues.some(({ path }) => path?.[0] === address || path?.[0] === user);
     if (isWrong) return;
-    for (const { field, code, message } of destinationErrors(value, "to_address")) {
+    for (const { field, code, message } of eitherErrors<string>(value, address, user)) {
       refuse({ value, issues }, code, message, [field]);
     }
   });

@@ -18,7 +18,7 @@ import {
   webhookExample,
 } from "../examples.ts";
 import { found, isoTime, presentDelivery, presentWebhook } from "../present.ts";
-import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";
+import { longPageQuery, pageAnswer, readPage } from "../schemas/pages.ts";
 import { deliveryParams } from "../schemas/params.ts";
 import {
   deliveriesPage,
@@ -120,7 +120,7 @@ const listDeliveries = defineEndpoint({
   name: "listDeliveries",
   examples: { answer: { deliveries: [deliveryExample], ...pageExample } },
   scope: "webhooks",
-  query: pageQuery,
+  query: longPageQuery,
   response: deliveriesPage,
   handle: async ({ database }, { appId, query }) => {
     const page = await list(database.read, appId, readPage(query, "deliveries"));

@@ -4,7 +4,7 @@ import { MAX_BASIS_POINTS, MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, MAX_SYMBOL_L
 import type { CollectionMetadata, CollectionType } from "../../domain/command.ts";
 import { VERIFIED } from "../../domain/verification.ts";
 import { count, destination, optional, optionalFields, reference, refuse, text } from "./inputs.ts";
-import { tokenMetadata, tokenMetadataInputs } from "./nfts.ts";
+import { collectionNft, tokenMetadata, tokenMetadataInputs } from "./nfts.ts";
 import { address, collectionType, hosting, integer, requestId, time, warnings } from "./outputs.ts";
 import { pageFrameFields, pageSchema } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
@@ -217,3 +217,12 @@ export const collection = z
 export const collectionsPage = z
   .object({ collections: pageSchema(collection), ...pageFrameFields })
   .meta({ id: "CollectionsPage" });
+
+/** A collection with a page of its tokens. */
+export const collectionNftsPage = z
+  .object({
+    collection: collection.describe("The collection itself."),
+    nfts: pageSchema(collectionNft),
+    ...pageFrameFields,
+  })
+  .meta({ id: "NftsPage" });

@@ -203,9 +203,6 @@ export const heldNft = z
   })
   .meta({ id: "HeldNft" });
 
-export const collectionNftsPage = z
-  .object({ nfts: pageSchema(collectionNft), ...pageFrameFields })
-  .meta({ id: "NftsPage" });
 export const heldNftsPage = z.object({ nfts: pageSchema(heldNft), ...pageFrameFields }).meta({ id: "HeldNftsPage" });
 
 export const contractNftsPage = z

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { MAX_CURSOR_LENGTH, MAX_OFFSET, MAX_PAGE, MAX_PAGE_BYTES } from "../../config/limits.ts";
+import { MAX_CURSOR_LENGTH, MAX_LONG_PAGE, MAX_OFFSET, MAX_PAGE, MAX_PAGE_BYTES } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import { MAX_SEARCH_LENGTH } from "../../domain/filters.ts";
 import type { Order, Page, PageQuery, Position } from "../../store/db/pages.ts";
@@ -73,6 +73,15 @@ export const pageFields = {
   cursor: cursor.optional().meta({ param: { id: "Cursor" } }),
 };
 export const pageQuery = z.strictObject(pageFields);
+
+/** The same for a list that the interface does not bound, so that it is read with fewer calls. */
+export const longPageFields = {
+  ...pageFields,
+  limit: number(1, MAX_LONG_PAGE, `Most items on the page. The default is ${MAX_PAGE.toString()}.`)
+    .optional()
+    .meta({ param: { id: "LongLimit" } }),
+};
+export const longPageQuery = z.strictObject(longPageFields);
 export type PageInput = z.output<typeof pageQuery>;
 
 /** Query parameter of a listing that can be read from either end. @param usual without the parameter */
@@ -112,7 +121,7 @@ export function searchableQuery(begins: string) {
   const search = searchField(begins, "`offset`, `cursor`, `order` or `addresses`");
   return z
     .strictObject({
-      ...pageFields,
+      ...longPageFields,
       order: oldestFirst,
       addresses,
       search: search.optional(),

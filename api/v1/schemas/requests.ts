@@ -22,7 +22,7 @@ import {
   transactionHash as anyTransactionHash,
   userIdentifier,
 } from "./inputs.ts";
-import { orderField, pageFields, pageFrameFields, pageSchema, refuseOthers } from "./pages.ts";
+import { longPageFields, orderField, pageFrameFields, pageSchema, refuseOthers } from "./pages.ts";
 
 const BOUND = `\`total\` counts up to ${MOST_COUNTED.toLocaleString("en")} of them; together with other filters, only so many of the newest are searched.`;
 
@@ -42,7 +42,7 @@ export const requestsQuery = z
       .optional()
       .describe("In place of `wallet`: the app's own name for the user. Without a wallet the page is empty."),
     order: orderField("newest", " `oldest` only with `status` and `type`, and without other filters."),
-    ...pageFields,
+    ...longPageFields,
   })
   .check((context) => {
     const { wallet, user, order, collection, reference, transaction_hash } = context.value;

@@ -79,7 +79,7 @@ export function createVariant({ type, hosting }: CollectionKind): Variant {
 
 /** The screen knows the contract, the token and the wallet that holds it. An ERC721 token has one copy. */
 export function transferVariant(type: CollectionKind["type"]): Variant {
-  const omit = ["from_address", "contract_address", "token_id", BY_USER];
+  const omit = ["from_address", "from_user", "contract_address", "token_id", BY_USER];
   return type === "ERC721"
     ? { omit: [...omit, "amount"], require: ["to_address"] }
     : { omit, require: ["to_address", "amount"] };
@@ -87,7 +87,7 @@ export function transferVariant(type: CollectionKind["type"]): Variant {
 
 /** As a transfer, without a receiver. */
 export function burnVariant(type: CollectionKind["type"]): Variant {
-  const omit = ["from_address", "contract_address", "token_id"];
+  const omit = ["from_address", "from_user", "contract_address", "token_id"];
   return type === "ERC721" ? { omit: [...omit, "amount"], require: [] } : { omit, require: ["amount"] };
 }
 

@@ -73,6 +73,7 @@ export interface Body extends Item {
   error_code?: string;
   wallets?: Item[];
   nfts?: Item[];
+  collection?: Item;
   collections?: Item[];
   contracts?: Item[];
   history?: Item[];

@@ -34,6 +34,16 @@ describe("POST /v1/burns", () => {
       expect((body as { requests: { request_id: string }[] }).requests.map((one) => one.request_id)).to.include(id);
     });
 
+    it("burns a token of the wallet of `from_user`", async () => {
+      const contract = await addCollection(api);
+      const { address = "" } = (await api.post("/v1/accounts", { user_identifier: "owner" })).body;
+      await addMint(api, { contract, to: address, tokenId: 8 });
+      const token = { contract_address: contract, token_id: 8, from_user: "owner" };
+      expectInvalid(await burn(token), { from_address: "conflict", from_user: "conflict" });
+      const id = expectAccepted(await burn({ ...token, from_address: undefined }));
+      expect((await storedRequest(api, id)).command).to.include({ kind: "burn", from: address });
+    });
+
     it("uses the wallet's delegate in a collection that has no signed burns", async () => {
       const contract = await addCollection(api, { signedBurns: false });
       await addMint(api, { contract, to: wallet, tokenId: 1 });
@@ -99,7 +109,7 @@ describe("POST /v1/burns", () => {
     expectInvalid(await burn({ ...fields, to_address: wallet }), { to_address: "unknown_field" });
     expectInvalid(await burn({ ...fields, to_user: "bob" }), { to_user: "unknown_field" });
     expectInvalid(await burn({ from_address: null }), {
-      ...{ from_address: "required", contract_address: "required", token_id: "required" },
+      ...{ from_address: "required", from_user: "required", contract_address: "required", token_id: "required" },
     });
   });
 

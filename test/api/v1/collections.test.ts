@@ -109,6 +109,8 @@ describe("collections", () => {
 
       const { body, text } = await api.get(`/v1/collections/${contract}`);
       expect(body.total).to.equal(2);
+      const listed = await api.get(`/v1/collections?addresses=${contract}`);
+      expect(body.collection).to.deep.equal(listed.body.collections?.[0]);
       expect(body.nfts?.[0]).to.deep.include({
         contract_address: contract,
         collection_name: "Collection",

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { MAX_PAGE_BYTES } from "../../../api/config/limits.ts";
 import { answerBody, pageAnswer, pageOfFound } from "../../../api/v1/schemas/pages.ts";
 import { listContents } from "../../../api/store/listings/holdings.ts";
+import { listCollections } from "../../../api/store/listings/collections.ts";
 import { listNfts } from "../../../api/store/listings/nfts.ts";
 import { listRequests } from "../../../api/store/requests/requests.ts";
 import type { Answer } from "../support/api.ts";
@@ -25,6 +26,23 @@ describe("pages", () => {
     expect(addresses(answer)).to.deep.equal(wallets.slice(0, 30));
     expect(answer.body).to.include({ total: 35, limit: 30, offset: 0 });
     expect(answer.body.next).to.be.a("string");
+  });
+
+  it("have up to 200 rows where the interface does not bound the list, and up to 30 elsewhere", async () => {
+    const answer = await api.get("/v1/accounts?limit=200");
+    expect(addresses(answer)).to.deep.equal(wallets);
+    expect(answer.body).to.include({ total: 35, limit: 200, next: null });
+    const [wallet = "", contract] = [wallets[0], await addCollection(api)];
+    await addMint(api, { contract, to: wallet, tokenId: 1 });
+    const [ofWallet, ofCollection] = [`/v1/accounts/${wallet}`, `/v1/collections/${contract}`];
+    for (const list of ["requests", "contracts", "collections", "webhook/deliveries"])
+      expect((await api.get(`/v1/${list}?limit=200`)).status, list).to.equal(200);
+    for (const path of [`${ofWallet}/history`, `${ofCollection}/1/history`]) {
+      expect((await api.get(`${path}?limit=200`)).status, path).to.equal(200);
+      expectInvalid(await api.get(`${path}?limit=201`), { limit: "too_big" });
+    }
+    for (const path of [ofWallet, `${ofWallet}/${contract}`, ofCollection, `${ofCollection}/1`])
+      expectInvalid(await api.get(`${path}?limit=31`), { limit: "too_big" });
   });
 
   it("skip `offset` rows", async () => {
@@ -63,7 +81,7 @@ describe("pages", () => {
 
   for (const [query, field, code] of [
     ["limit=0", "limit", "too_small"],
-    ["limit=31", "limit", "too_big"],
+    ["limit=201", "limit", "too_big"],
     ["limit=-1", "limit", "too_small"],
     ["limit=1e1", "limit", "wrong_type"],
     ["limit=", "limit", "wrong_type"],
@@ -155,6 +173,26 @@ describe("pages", () => {
       const requests = await listRequests(read, api.app.id, { status: null, type: null }, page);
       expect(requests.items).to.have.length.greaterThan(4);
       for (const item of requests.items) expect(item).to.not.have.any.keys("command", "unlockable");
+    });
+
+    it("read no more collections than fit, also when more are asked for", async () => {
+      const description = "a".repeat(150_000);
+      const made: string[] = [];
+      for (let n = 0; n < 70; n++)
+        made.push(await addCollection(api, { app: api.other.id, metadata: { description } }));
+      const page = { limit: 200, offset: 0, after: null };
+      const { items, limit, next } = await listCollections(api.database.read, api.other.id, "oldest", page);
+      // 31 have more than 4 MiB, so no further ones are read.
+      expect({ read: items.length, limit, offset: next?.offset }).to.deep.equal({ read: 30, limit: 30, offset: 30 });
+      const seen: (string | undefined)[] = [];
+      for (let cursor = ""; ;) {
+        const { body, text } = await api.get(`/v1/collections?limit=200${cursor}`, { token: api.other.token });
+        expect(Buffer.byteLength(text)).to.be.at.most(MAX_PAGE_BYTES);
+        seen.push(...(body.collections ?? []).map(({ address }) => address));
+        if (body.next == null) break;
+        cursor = `&cursor=${body.next}`;
+      }
+      expect(seen).to.deep.equal(made);
     });
 
     it("have one item that is larger than a page", async () => {

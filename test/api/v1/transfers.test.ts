@@ -7,6 +7,7 @@ import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
+import { outcomes } from "../support/batches.ts";
 import { storedRequest } from "../support/stored-request.ts";
 
 describe("POST /v1/transfers", () => {
@@ -104,6 +105,7 @@ describe("POST /v1/transfers", () => {
       { from_address: null, to_address: null },
       {
         from_address: "required",
+        from_user: "required",
         to_address: "required",
         to_user: "required",
         contract_address: "required",
@@ -122,6 +124,48 @@ describe("POST /v1/transfers", () => {
       expectInvalid(await transfer(fields), refusal);
     });
   }
+
+  describe("given from_user in place of from_address", () => {
+    const move = (fields: object) => api.post("/v1/transfers", { to_address: to, contract_address: erc721, ...fields });
+
+    it("transfers out of the wallet of the app's user", async () => {
+      const { address = "" } = (await api.post("/v1/accounts", { user_identifier: "seller" })).body;
+      await api.post("/v1/accounts", { user_identifier: "seller" }, { token: api.other.token });
+      await addMint(api, { contract: erc721, to: address, tokenId: 60 });
+      const row = await storedRequest(api, expectAccepted(await move({ from_user: "seller", token_id: 60 })));
+      expect(row.command).to.include({ kind: "transfer", from: address, tokenId: "60" });
+    });
+
+    it("refuses a user without a wallet, creates none, and a user of another app", async () => {
+      await api.post("/v1/accounts", { user_identifier: "theirs" }, { token: api.other.token });
+      for (const user of ["nobody", "theirs"])
+        expectRefusal(await move({ from_user: user, token_id: 1 }), 422, "wallet_not_found", {
+          from_user: "wallet_not_found",
+        });
+      expect((await api.get("/v1/accounts/user/nobody")).status).to.equal(404);
+    });
+
+    it("refuses both fields, also in an item of a batch", async () => {
+      const both = { from_user: "seller", from_address: wallet, token_id: 1 };
+      const conflict = { from_address: "conflict", from_user: "conflict" };
+      expectInvalid(await move(both), conflict);
+      const { address = "" } = (await api.get("/v1/accounts/user/seller")).body;
+      await addMint(api, { contract: erc721, to: address, tokenId: 61 });
+      const item = { to_address: to, contract_address: erc721, token_id: 61 };
+      const answer = await api.post("/v1/transfers/batch", {
+        items: [
+          { ...item, ...both },
+          { ...item, from_user: "nobody" },
+          { ...item, from_user: "seller" },
+        ],
+      });
+      expect(outcomes(answer)).to.deep.equal([
+        "validation_failed from_address from_user",
+        "wallet_not_found from_user",
+        "ok",
+      ]);
+    });
+  });
 
   describe("given a soulbound collection", () => {
     it("refuses with not_transferable, whoever holds the token", async () => {
