@@ -1238,7 +1238,20 @@ export interface components {
       /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
       event_id: string;
       /** @description The `type` of the event. */
-      event_type: "sent" | "completed" | "error" | "corrected" | "test";
+      event_type:
+        | "sent"
+        | "completed"
+        | "error"
+        | "corrected"
+        | "in_block"
+        | "dropped"
+        | "token.minted"
+        | "token.burned"
+        | "token.sent"
+        | "token.received"
+        | "token.transferred"
+        | "gap"
+        | "test";
       /** @description null for a test event. */
       request_id: components["schemas"]["RequestId"] | null;
       /** @description failed: no retry is left, or the webhook was removed. */
@@ -1278,7 +1291,20 @@ export interface components {
       /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
       event_id: string;
       /** @description The `type` of the event. */
-      event_type: "sent" | "completed" | "error" | "corrected" | "test";
+      event_type:
+        | "sent"
+        | "completed"
+        | "error"
+        | "corrected"
+        | "in_block"
+        | "dropped"
+        | "token.minted"
+        | "token.burned"
+        | "token.sent"
+        | "token.received"
+        | "token.transferred"
+        | "gap"
+        | "test";
       /** @description null for a test event. */
       request_id: components["schemas"]["RequestId"] | null;
       /** @description failed: no retry is left, or the webhook was removed. */

@@ -8,7 +8,7 @@ import { createClient } from "../../client/client.ts";
 import { ApiRefusal, networkCodeOf } from "../../client/errors.ts";
 import type { StreamedEvent } from "../../client/events.ts";
 import { pickSettings } from "../config/settings.ts";
-import { REQUEST_EVENTS, type RequestEvent } from "../domain/request.ts";
+import { DEFAULT_EVENTS, type DefaultEvent } from "../domain/events.ts";
 import { newWebhookSecret, signatureHeaders, signingKey } from "../keys/webhook-secrets.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { isRedirect } from "../shared/answer-text.ts";
@@ -26,7 +26,7 @@ interface Options {
   secret?: string;
   after?: string;
   fromStart?: true;
-  type?: RequestEvent[];
+  type?: DefaultEvent[];
 }
 
 const NOTES =
@@ -48,7 +48,7 @@ export function listen(terminal: Terminal): Command {
     .option("--secret <secret>", "signing secret (whsec_...) (default: the one kept in DATA_DIR)", readSecret)
     .option("--after <cursor>", "continue after this event")
     .addOption(new Option("--from-start", "begin with the app's first event").conflicts("after"))
-    .addOption(new Option("--type <type...>", "only events of these types").choices(REQUEST_EVENTS))
+    .addOption(new Option("--type <type...>", "only events of these types").choices(DEFAULT_EVENTS))
     .action(async (options: Options) => {
       const stop = new AbortController();
       const end = () => {

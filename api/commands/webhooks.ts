@@ -1,5 +1,5 @@
 import { ApiError } from "../domain/error-codes.ts";
-import type { RequestEvent } from "../domain/request.ts";
+import type { DefaultEvent } from "../domain/events.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import { newWebhookSecret, openSecrets, rotateSecrets, sealSecrets, SECRET_OVERLAP } from "../keys/webhook-secrets.ts";
 import { type AddressPolicy, HOW_TO_ALLOW, isForbiddenUrl } from "../outbound/addresses.ts";
@@ -96,7 +96,7 @@ export async function registerWebhook(
   deps: RegisterWebhookDeps,
   appId: string,
   url: string,
-  events: RequestEvent[] | null,
+  events: DefaultEvent[] | null,
 ): Promise<{ webhook: StoredWebhook; secret: string | null }> {
   if (isForbiddenUrl(new URL(url), deps.addressPolicy)) {
     const message = `The address is not public, and the service calls public addresses only. ${HOW_TO_ALLOW}`;

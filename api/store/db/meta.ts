@@ -34,6 +34,8 @@ export type MetaKey =
   | "checkpoint"
   /** Last block that is deep enough for final statuses. */
   | "confirmed_block"
+  /** Where the events of tokens have come to: a `TokenPlace`. */
+  | "token_events_to"
   /** The first row of the history that no listing shows: its block is being stored or removed in several commits. */
   | "history_hidden_from"
   /** How often collections were removed by a reorg. */

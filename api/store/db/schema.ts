@@ -2,7 +2,8 @@ import type { Generated, Insertable, Selectable } from "kysely";
 
 import type { CollectionStorage, CollectionType, Hosting } from "../../domain/command.ts";
 import type { ParkedKind } from "../../domain/conditions.ts";
-import type { DeliveryStatus, EventType, RequestStatus, RequestType } from "../../domain/request.ts";
+import type { EventType } from "../../domain/events.ts";
+import type { DeliveryStatus, RequestStatus, RequestType } from "../../domain/request.ts";
 import type { StoredReason } from "../../domain/waiting-for.ts";
 import type { Verified } from "../../domain/verification.ts";
 import type { ContractTables } from "./schema-contracts.ts";
@@ -368,7 +369,7 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     url: string;
     /** Signing secrets, newest first: a JWE over a JSON array of `{secret, expires_at}`. */
     secrets: string;
-    /** JSON array of event types, or null for all. */
+    /** JSON array of event types, or null for `DEFAULT_EVENTS`. */
     events: string | null;
     /** Set when the receiver answered 410. */
     disabled_at: number | null;
@@ -382,12 +383,32 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     app_id: string;
     /** Position in the app's feed. Counted per app, so that it grows in commit order. null: not in the feed. */
     position: number | null;
-    /** null for a test event. */
+    /** null for an event that is not about a request. */
     request_id: string | null;
+    /** By which webhooks and readers choose: of the correction of a token's event, the type of the event that it corrects. */
     type: EventType;
     /** The webhook body, JSON. */
     body: string;
+    /** The block of the movement that an event of a token tells; null: it is another event, or was corrected. */
+    block_number: number | null;
+    /** The id of the token's event that this one corrects. Its `type` on the wire is then `corrected`. */
+    corrects: string | null;
     created_at: number;
+  };
+
+  /**
+   * Counts the movements of an app's collections by strangers, in a window of blocks: those that neither concern a wallet of the app
+   * nor belong to a request of it.
+   */
+  stranger_windows: {
+    app_id: string;
+    /** The window's first block. */
+    from_block: number;
+    /** Movements in the window that got events. */
+    moves: number;
+    /** The first and the last block whose movements got no events, because the window had too many; null: none. */
+    gap_from: number | null;
+    gap_to: number | null;
   };
 
   deliveries: {

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
-import type { DeliveryStatus, EventType } from "../../domain/request.ts";
+import type { EventType } from "../../domain/events.ts";
+import type { DeliveryStatus } from "../../domain/request.ts";
 import { orderedUuid } from "../../shared/ids.ts";
 import { CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";

@@ -3,18 +3,19 @@ import { sql } from "kysely";
 import type { Command } from "../../domain/command.ts";
 import type { RequestFailureCode } from "../../domain/error-codes.ts";
 import { toWireInteger } from "../../domain/token.ts";
-import type { RequestEvent, RequestType } from "../../domain/request.ts";
+import type { DefaultEvent, NamedEvent } from "../../domain/events.ts";
+import type { RequestType } from "../../domain/request.ts";
 import { orderedUuid } from "../../shared/ids.ts";
 import { advanceSequences, counterKeys } from "../db/counters.ts";
-import { forKeyShare, forShare, rowSet, type SetColumns, textSet, type Trx } from "../db/sql.ts";
-import type { DeliveryRow, EventRow, WebhookRow } from "../db/schema.ts";
-import { insertDeliveries, insertDelivery } from "./deliveries.ts";
-import { toEventTypes } from "./webhooks.ts";
+import { forKeyShare, rowSet, type Trx } from "../db/sql.ts";
+import type { DeliveryRow } from "../db/schema.ts";
+import { insertDelivery } from "./deliveries.ts";
+import { enqueueDeliveries } from "./enqueue-deliveries.ts";
 
 /** Body of a webhook and of an entry of the events feed. */
 export interface EventBody {
   id: string;
-  type: RequestEvent;
+  type: DefaultEvent;
   request_id: string;
   request_type: RequestType;
   /** When the request has one. */
@@ -43,37 +44,86 @@ export interface EventSubject {
 
 interface NewEvent {
   request: EventSubject;
-  type: RequestEvent;
+  type: DefaultEvent;
   errorCode?: RequestFailureCode | undefined;
 }
 
 /**
- * Adds events to the outbox in their order, with a delivery each where the app has a webhook, inside the transaction
- * that makes them true. An event that its request already has is left out: only `corrected` may repeat. A request takes each of
- * its other steps once; this guards it.
+ * Adds events of requests to the outbox in their order, inside the transaction that makes them true. An event that its request already
+ * has is left out, if a request has it only once. A request takes each of its other steps once; this guards it.
  */
 export async function enqueueEvents(trx: Trx, events: readonly NewEvent[], now: number): Promise<void> {
-  if (events.length === 0) return;
-  const positions = await nextPositions(trx, events);
-  const rows = events.map((event, index) => {
-    const body = bodyOf(event, now);
+  const stored = events.map((event): EventToStore => {
+    const { request, type } = event;
     return {
-      id: body.id,
-      app_id: event.request.app_id,
-      position: positions[index] ?? null,
-      request_id: event.request.id,
-      type: event.type,
-      body: JSON.stringify(body),
+      body: bodyOf(event, now),
+      appId: request.app_id,
+      requestId: request.id,
+      type,
+      subject: request.id,
+      collection: collectionOf(request),
+      blockNumber: null,
+      corrects: null,
     };
   });
-  const columns = { id: "text", app_id: "text", position: "integer", request_id: "text", type: "text", body: "text" };
-  const { rows: inserted } = await sql<StoredEvent>`
-    insert into events (id, app_id, position, request_id, type, body, created_at)
-    select id, app_id, position, request_id, type, body, ${now}
-      from ${rowSet(trx, columns as SetColumns<keyof typeof columns>, rows)} as input where true order by ord
-    on conflict (request_id, type) where type <> 'corrected' do nothing
-    returning seq, app_id, request_id, type`.execute(trx);
-  await enqueueDeliveries(trx, inserted, now);
+  await storeEvents(trx, stored, now);
+}
+
+/** The contract that a request is about; null: a collection that is not created yet. */
+function collectionOf({ command, nft_collection: made }: EventSubject): string | null {
+  if (command.kind === "create-collection") return made;
+  return "collection" in command ? command.collection : command.contract;
+}
+
+/** An event that is ready to be stored. `EventRow` and `EventToDeliver` say what the fields mean. */
+export interface EventToStore {
+  body: { id: string };
+  appId: string;
+  requestId: string | null;
+  type: NamedEvent;
+  subject: string | null;
+  collection: string | null;
+  blockNumber: number | null;
+  corrects: string | null;
+}
+
+const COLUMNS = {
+  id: "text",
+  app_id: "text",
+  position: "integer",
+  request_id: "text",
+  type: "text",
+  body: "text",
+  block_number: "integer",
+  corrects: "text",
+} as const;
+
+/** Adds events to the feeds of their apps, in their order, with a delivery to each webhook that wants them. */
+export async function storeEvents(trx: Trx, events: readonly EventToStore[], now: number): Promise<void> {
+  if (events.length === 0) return;
+  const positions = await nextPositions(trx, events);
+  const rows = events.map(({ body, appId, requestId, type, blockNumber, corrects }, index) => ({
+    id: body.id,
+    app_id: appId,
+    position: positions[index] ?? null,
+    request_id: requestId,
+    type,
+    body: JSON.stringify(body),
+    block_number: blockNumber,
+    corrects,
+  }));
+  const { rows: inserted } = await sql<{ id: string; seq: number }>`
+    insert into events (id, app_id, position, request_id, type, body, block_number, corrects, created_at)
+    select id, app_id, position, request_id, type, body, block_number, corrects, ${now}
+      from ${rowSet(trx, COLUMNS, rows)} as input where true order by ord
+    on conflict (request_id, type) where type in ('sent', 'completed', 'error') do nothing
+    returning id, seq`.execute(trx);
+  const seqs = new Map(inserted.map(({ id, seq }) => [id, seq]));
+  const toDeliver = events.flatMap(({ body, appId, requestId, type, subject, collection }) => {
+    const seq = seqs.get(body.id);
+    return seq === undefined ? [] : [{ seq, app_id: appId, request_id: requestId, type, subject, collection }];
+  });
+  await enqueueDeliveries(trx, toDeliver, now);
 }
 
 function bodyOf({ request, type, errorCode }: NewEvent, now: number): EventBody {
@@ -95,43 +145,20 @@ function bodyOf({ request, type, errorCode }: NewEvent, now: number): EventBody 
  * grow in commit order: a reader at a position has seen every event before it. (Row numbers are drawn earlier and may
  * become visible later on PostgreSQL.)
  */
-async function nextPositions(trx: Trx, events: readonly NewEvent[]): Promise<number[]> {
+async function nextPositions(trx: Trx, events: readonly EventToStore[]): Promise<number[]> {
   const counts = new Map<string, number>();
-  for (const { request } of events) {
-    const key = counterKeys.events(request.app_id);
+  for (const { appId } of events) {
+    const key = counterKeys.events(appId);
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   const after = await advanceSequences(trx, counts);
   const next = new Map([...counts].map(([key, count]) => [key, (after.get(key) ?? 0) - count]));
-  return events.map(({ request }) => {
-    const key = counterKeys.events(request.app_id);
+  return events.map(({ appId }) => {
+    const key = counterKeys.events(appId);
     const position = (next.get(key) ?? 0) + 1;
     next.set(key, position);
     return position;
   });
-}
-
-type StoredEvent = Pick<EventRow, "seq" | "app_id" | "request_id" | "type">;
-
-/**
- * Adds a delivery only if the app has an enabled webhook for this type of event now. The webhook stays so until the commit:
- * whoever disables or removes it ends this delivery too.
- */
-async function enqueueDeliveries(trx: Trx, events: StoredEvent[], now: number): Promise<void> {
-  if (events.length === 0) return;
-  const apps = new Set(events.map((event) => event.app_id));
-  const { rows } = await sql<Pick<WebhookRow, "app_id" | "events">>`
-    select app_id, events from webhooks
-     where disabled_at is null and app_id in ${textSet(trx, apps)}
-     order by app_id ${forShare(trx)}`.execute(trx);
-  const wanted = new Map(rows.map((row) => [row.app_id, toEventTypes(row.events)]));
-  const delivered = events.filter((event) => {
-    const types = wanted.get(event.app_id);
-    return types === null || types?.some((type) => type === event.type) === true;
-  });
-  // The database returns the rows in any order, but the events of one request must be delivered in order.
-  delivered.sort((a, b) => a.seq - b.seq);
-  await insertDeliveries(trx, delivered, now);
 }
 
 /** Adds a test event. It is delivered, but it is not in the feed. */

@@ -2,18 +2,18 @@ import { sql } from "kysely";
 
 import { abandonDeliveries } from "./abandoned-deliveries.ts";
 import { type Db, forShare, type Trx } from "../db/sql.ts";
-import type { RequestEvent } from "../../domain/request.ts";
+import type { DefaultEvent } from "../../domain/events.ts";
 import type { WebhookRow } from "../db/schema.ts";
 
 /** A webhook's row, with its event types parsed. */
 export interface StoredWebhook extends Omit<WebhookRow, "events"> {
-  /** null: all. */
-  events: RequestEvent[] | null;
+  /** null: `DEFAULT_EVENTS`. */
+  events: DefaultEvent[] | null;
 }
 
 /** @param text of the column `events`. */
-export function toEventTypes(text: string | null): RequestEvent[] | null {
-  return text === null ? null : (JSON.parse(text) as RequestEvent[]);
+export function toEventTypes(text: string | null): DefaultEvent[] | null {
+  return text === null ? null : (JSON.parse(text) as DefaultEvent[]);
 }
 
 export async function findWebhook(db: Db, appId: string): Promise<StoredWebhook | undefined> {

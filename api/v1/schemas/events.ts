@@ -1,7 +1,8 @@
 import { z } from "zod";
 
 import { MAX_CURSOR_LENGTH, MAX_PAGE } from "../../config/limits.ts";
-import { REQUEST_EVENTS, REQUEST_TYPES } from "../../domain/request.ts";
+import { DEFAULT_EVENTS } from "../../domain/events.ts";
+import { REQUEST_TYPES } from "../../domain/request.ts";
 import { refuse } from "./inputs.ts";
 import { address, integer, requestFailure, requestId, time } from "./outputs.ts";
 import { fromBase64, pageFields, toBase64 } from "./pages.ts";
@@ -11,7 +12,7 @@ export const event = z
   .object({
     id: z.string().describe("The same in every retry and in the feed."),
     type: z
-      .enum(REQUEST_EVENTS)
+      .enum(DEFAULT_EVENTS)
       .describe(
         "sent: the request's transaction was sent. completed or error: exactly one of the two ends the request. corrected: a chain reorganization deeper than the configured confirmations changed the outcome.",
       ),

@@ -1,7 +1,8 @@
 import { z } from "zod";
 
 import { MAX_URI_LENGTH } from "../../config/limits.ts";
-import { DELIVERY_STATUSES, EVENT_TYPES, REQUEST_EVENTS } from "../../domain/request.ts";
+import { DEFAULT_EVENTS, EVENT_TYPES } from "../../domain/events.ts";
+import { DELIVERY_STATUSES } from "../../domain/request.ts";
 import { MAX_ANSWER_BYTES } from "../../shared/answer-text.ts";
 import { optional, refuse, text } from "./inputs.ts";
 import { requestId, time } from "./outputs.ts";
@@ -19,7 +20,7 @@ export const webhookBody = z
         }
       })
       .describe("http(s) URL that resolves to public addresses."),
-    events: optional(z.array(z.enum(REQUEST_EVENTS)).min(1).max(REQUEST_EVENTS.length)).describe(
+    events: optional(z.array(z.enum(DEFAULT_EVENTS)).min(1).max(DEFAULT_EVENTS.length)).describe(
       "Event types to send. The default is all of them.",
     ),
   })
@@ -28,7 +29,7 @@ export const webhookBody = z
 export const webhook = z
   .object({
     url: z.string().describe("Where events are sent."),
-    events: z.array(z.enum(REQUEST_EVENTS)).nullable().describe("null means all of them."),
+    events: z.array(z.enum(DEFAULT_EVENTS)).nullable().describe("null means all of them."),
     disabled_at: time
       .nullable()
       .describe(

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import type { RequestEvent } from "../../../api/domain/request.ts";
+import type { DefaultEvent } from "../../../api/domain/events.ts";
 import { revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import { enqueueEvents } from "../../../api/store/outbox/events.ts";
 import { writePosition } from "../../../api/v1/schemas/events.ts";
@@ -30,7 +30,7 @@ describe("GET /v1/events with Accept: text/event-stream", () => {
     expectAccepted(await api.post("/v1/collections", { type: "ERC721", name: "A", symbol: "AAA" }, { token }));
 
   /** Stores an event as another process does: nothing wakes this one. */
-  async function happen(ids: string | string[], type: RequestEvent): Promise<void> {
+  async function happen(ids: string | string[], type: DefaultEvent): Promise<void> {
     const requests = await Promise.all([ids].flat().map((id) => storedRequest(api, id)));
     const events = requests.sort((a, b) => a.seq - b.seq).map((request) => ({ request, type }));
     await api.database.write((trx) => enqueueEvents(trx, events, Date.now()));

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 
-import type { RequestEvent } from "../../../api/domain/request.ts";
+import type { DefaultEvent } from "../../../api/domain/events.ts";
 import { enqueueEvents } from "../../../api/store/outbox/events.ts";
 import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { storedRequest } from "../support/stored-request.ts";
 
 interface Feed {
-  events: { id: string; type: RequestEvent; request_id: string }[];
+  events: { id: string; type: DefaultEvent; request_id: string }[];
   next: string;
 }
 
@@ -20,7 +20,7 @@ describe("GET /v1/events", () => {
   const request = async (token = api.app.token) =>
     expectAccepted(await api.post("/v1/collections", collection, { token }));
 
-  async function happen(id: string, type: RequestEvent, app = api.app.id): Promise<void> {
+  async function happen(id: string, type: DefaultEvent, app = api.app.id): Promise<void> {
     const errorCode = type === "error" ? "execution_reverted" : undefined;
     const request = { ...(await storedRequest(api, id)), app_id: app };
     await api.database.write((trx) => enqueueEvents(trx, [{ request, type, errorCode }], Date.now()));

@@ -22,6 +22,7 @@ const SMALL_TABLES: Readonly<Record<string, string>> = {
   other_processes: "one for each process",
   processes: "one for each API process",
   read_rates: "one for each app",
+  stranger_windows: "one for each app",
   webhooks: "one for each app",
 };
 
