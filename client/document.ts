@@ -311,6 +311,20 @@ export interface paths {
      */
     get: operations["listEvents"];
   }>;
+  "/v1/exports/holders": Path<{
+    /**
+     * Export all holders of a collection
+     * @description Every token of a collection of the app, with each owner, in the order of the token ids as text. The answer has one row on each line: `application/x-ndjson`, or with `Accept: text/csv` a file for spreadsheets (RFC 4180) whose first line has the names. All rows are as of one block, which the header `Moneta-As-Of-Block` names. An app has one export at a time. In CSV, a name that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`), or that begins with `'`, has one `'` in front.
+     */
+    get: operations["exportHolders"];
+  }>;
+  "/v1/exports/wallets": Path<{
+    /**
+     * Export all wallets of the app
+     * @description Oldest first. The answer has one row on each line: `application/x-ndjson`, or with `Accept: text/csv` a file for spreadsheets (RFC 4180) whose first line has the names. All rows are as of one block, which the header `Moneta-As-Of-Block` names. An app has one export at a time. In CSV, a name that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`), or that begins with `'`, has one `'` in front.
+     */
+    get: operations["exportWallets"];
+  }>;
   "/v1/usage": Path<{
     /**
      * Show what the app used, by day
@@ -1330,6 +1344,28 @@ export interface components {
       /** @description Cursor for `after`. Always present: used again later, it finds the events since then. */
       next: string;
     };
+    /** @description A row of the export of holders. */
+    ExportedHolding: {
+      /** @description The app's user who has the owner's wallet. null: the owner has no such wallet. */
+      user_identifier: string | null;
+      /** @description The owner. */
+      address: components["schemas"]["Address"];
+      /** @description The token that the owner has. */
+      token_id: components["schemas"]["Integer"];
+      /** @description Copies that the owner has; 1 for ERC721. */
+      quantity: components["schemas"]["Integer"];
+      /** @description Block in which the owner got the token, without giving all copies away since. */
+      since_block: number;
+      /** @description true when the block of the last change of the quantity is final. false: it is in a block that a reorg can still drop. */
+      final: boolean;
+    };
+    /** @description A row of the export of wallets. */
+    ExportedWallet: {
+      /** @description The app's own name for the user. null for a wallet without one. */
+      user_identifier: string | null;
+      address: components["schemas"]["Address"];
+      created_at: components["schemas"]["Time"];
+    };
     Usage: {
       from: components["schemas"]["Day"];
       to: components["schemas"]["Day"];
@@ -1818,6 +1854,11 @@ export interface components {
      * @example Bearer
      */
     "WWW-Authenticate": string;
+    /**
+     * @description The block as of which the rows are: the last one that was stored.
+     * @example 21000000
+     */
+    "Moneta-As-Of-Block": number;
     /**
      * @description Tag of this version, for `If-None-Match`.
      * @example "dGFn"
@@ -2506,6 +2547,34 @@ export interface operations {
       };
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
+    };
+  }>;
+  exportHolders: WithoutBody<{
+    parameters: Inputs<{
+      query: {
+        /** @description Address of the collection, in any case. */
+        collection: string;
+      };
+    }>;
+    responses: AnyCall & {
+      200: {
+        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy" | "Moneta-As-Of-Block">;
+        content: { "application/x-ndjson": components["schemas"]["ExportedHolding"]; "text/csv": string };
+      };
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimitedOrQuotaExceeded"];
+    };
+  }>;
+  exportWallets: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: AnyCall & {
+      200: {
+        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy" | "Moneta-As-Of-Block">;
+        content: { "application/x-ndjson": components["schemas"]["ExportedWallet"]; "text/csv": string };
+      };
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimitedOrQuotaExceeded"];
     };
   }>;
   getUsage: WithoutBody<{

@@ -61,6 +61,6 @@ export const LIMITS = {
   MAX_MEDIA_BYTES: setting("mediaBytes", "Largest file that is uploaded or that `copy_media` copies, in bytes."),
   MIN_FREE_DISK_BYTES: setting(
     "freeDiskBytes",
-    "Bytes of the disk of `DATA_DIR` that uploads and copied media leave free, for the database and the logs. With less, an upload gets 503 `unavailable`, and media are copied later.",
+    "Bytes of the disk of `DATA_DIR` that uploads, copied media and exports leave free, for the database and the logs. With less, an upload or an export gets 503 `unavailable`, and media are copied later.",
   ),
 } as const;

@@ -91,6 +91,22 @@ export const MAX_CHECKED_RECEIVERS = 100;
 export const CHECKS_AT_ONCE = { shared: 4, ofApp: 1, most: 8 };
 /** How many such calls wait in a process. Further ones are refused. */
 export const WAITING_CHECKS = { shared: 60, ofApp: 10, most: 120 };
+/**
+ * Exports at the same time in one process, from the first row that is read until the caller has the last one: one of an app, and
+ * two of all apps.
+ */
+export const EXPORTS_AT_ONCE = { shared: 2, ofApp: 1, most: 2 };
+/** How many exports wait in a process. Further ones are refused. */
+export const WAITING_EXPORTS = { shared: 20, ofApp: 4, most: 40 };
+/** Most bytes of an export. The temporary files of a process together have at most twice as many. */
+export const MAX_EXPORT_BYTES = 512 * 1024 * 1024;
+/**
+ * Seconds in which the rows of an export are read. Meanwhile the database keeps a snapshot, and nothing moves on the connection,
+ * which the server closes some time after the longest wait for a place.
+ */
+export const EXPORT_READ_SECONDS = 45;
+/** Time to take an export: the seconds that each gets, and the bytes for each of which there is one second more. */
+export const EXPORT_TAKEN = { seconds: 60, bytesPerSecond: 262_144 };
 /** Most items on a page, and the default. */
 export const MAX_PAGE = 30;
 /** Most items on a page of a list whose items are small, if the caller asks for them. */

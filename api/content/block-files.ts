@@ -345,7 +345,7 @@ export class DiskReserve {
       const { free } = await this.#read(this.#folder);
       if (free - this.#promised >= this.#keepFree) return;
       throw new BlockStoreUnavailable(
-        `the disk of ${this.#folder} has no room for further media: ${this.#keepFree.toString()} bytes stay free (MIN_FREE_DISK_BYTES)`,
+        `the disk of ${this.#folder} has no room for further files: ${this.#keepFree.toString()} bytes stay free (MIN_FREE_DISK_BYTES)`,
       );
     } catch (error) {
       this.#promised -= bytes;

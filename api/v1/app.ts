@@ -10,6 +10,7 @@ import { authenticate } from "./authenticate.ts";
 import type { AppDeps, HttpDeps } from "./deps.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import { errorHandler, noSuchPath, refuseMethod } from "./errors.ts";
+import { Exports } from "./exports/exports.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { measure } from "./measure.ts";
 import { mount, mountPublic } from "./mount.ts";
@@ -30,6 +31,7 @@ export function createExpressApp(parts: AppDeps): Express {
     deriveWallets: createWalletDerivation(parts.deriver),
     lookUps: createLookUps(database.read),
     uploads: new UploadPlaces(),
+    exports: new Exports(settings.dataDir, settings.limits.freeDiskBytes),
     bytes: new HeldBytes(settings.limits.callBytes),
     rates: new RateLimit(settings.limits, { database, processes: parts.apiProcesses }),
   };

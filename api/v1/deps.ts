@@ -19,13 +19,17 @@ import type { Metrics } from "../shared/metrics.ts";
 import type { Signal } from "../shared/signal.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Arrivals } from "./gate.ts";
+import type { Exports } from "./exports/exports.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { EventStreams } from "./streams/event-streams.ts";
 
 /** Everything that the HTTP side needs. */
 export interface AppDeps {
-  settings: Pick<Settings, "publicUrl" | "explorerUrl" | "trustProxy" | "limits" | "appGasPerDay" | "appQuotas">;
+  settings: Pick<
+    Settings,
+    "publicUrl" | "explorerUrl" | "trustProxy" | "limits" | "appGasPerDay" | "appQuotas" | "dataDir"
+  >;
   database: Database;
   /** Blocks of the content hosted on IPFS. */
   blocks: BlockStore;
@@ -68,6 +72,7 @@ export interface HttpDeps extends AppDeps {
   deriveWallets: CommandContext["deriveWallets"];
   lookUps: LookUps;
   uploads: UploadPlaces;
+  exports: Exports;
   rates: RateLimit;
   bytes: HeldBytes;
 }

@@ -47,6 +47,9 @@ export class Verbatim {
   }
 }
 
+/** The handler has sent the answer. */
+export const SENT = Symbol("sent");
+
 /** A call that asked for server-sent events. */
 export type StreamCall<Q> = Identity & { appId: string; credential: Credential; query: Q };
 
@@ -102,11 +105,13 @@ interface EndpointSpec<
   batch?: boolean;
   /** Whether the node runs the code of strangers to answer it. Few of such calls are handled at a time. */
   runsForeignCode?: boolean;
+  /** Whether its answer is a file of rows, which its handler sends. Then `response` and the example are those of one row. */
+  sendsRows?: boolean;
   /** Whether it only reads one small row. Such calls need no place among those that read. */
   isSmall?: boolean;
   /** Error codes of this endpoint, in addition to those of every endpoint. */
   errors?: readonly HttpErrorCode[];
-  handle(deps: HttpDeps, call: C, exchange: Exchange): Promise<z.input<R> | Verbatim>;
+  handle(deps: HttpDeps, call: C, exchange: Exchange): Promise<z.input<R> | Verbatim | typeof SENT>;
 }
 
 type AnySpec = EndpointSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType>;

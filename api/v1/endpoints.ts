@@ -4,6 +4,7 @@ import { TOKENS } from "./endpoints/api-tokens.ts";
 import { BURNS } from "./endpoints/burns.ts";
 import { COLLECTIONS } from "./endpoints/collections.ts";
 import { CONTRACTS } from "./endpoints/contracts.ts";
+import { EXPORTS } from "./endpoints/exports.ts";
 import { listEvents } from "./endpoints/events.ts";
 import { uploadMedia } from "./endpoints/media.ts";
 import { MINTS } from "./endpoints/nfts.ts";
@@ -29,6 +30,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...REQUESTS,
   ...WEBHOOK,
   listEvents,
+  ...EXPORTS,
   getUsage,
   getSummary,
   ...SESSIONS,

@@ -25,6 +25,17 @@ export const consoleSessionExample = {
 
 export const walletExample = { address: ALICE, user_identifier: "alice" };
 
+export const exportedWalletExample = { user_identifier: "alice", address: ALICE, created_at: TIME };
+
+export const exportedHoldingExample = {
+  user_identifier: "alice",
+  address: ALICE,
+  token_id: 12,
+  quantity: 1,
+  since_block: 20_999_900,
+  final: true,
+};
+
 export const collectionExample = {
   address: COLLECTION,
   type: "ERC721" as const,

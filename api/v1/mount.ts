@@ -5,6 +5,7 @@ import { databaseFor } from "../commands/credential.ts";
 import {
   BATCHES_AT_ONCE,
   CHECKS_AT_ONCE,
+  EXPORTS_AT_ONCE,
   MAX_BATCH_BYTES,
   MAX_BODY_BYTES,
   MAX_PAGE_BYTES,
@@ -12,6 +13,7 @@ import {
   READS_AT_ONCE,
   WAITING_BATCHES,
   WAITING_CHECKS,
+  WAITING_EXPORTS,
   WAITING_READS,
 } from "../config/limits.ts";
 import { ApiError, requiredField } from "../domain/error-codes.ts";
@@ -20,7 +22,7 @@ import { type BodyReader, bodyReader, NO_BODY } from "./body.ts";
 import type { HttpDeps } from "./deps.ts";
 import { refuseMethod } from "./errors.ts";
 import { discardRest, fileBody } from "./file-body.ts";
-import { type Call, type Endpoint, type Exchange, Verbatim } from "./endpoint.ts";
+import { type Call, type Endpoint, type Exchange, SENT, Verbatim } from "./endpoint.ts";
 import { Gate } from "./gate.ts";
 import { nameRoute } from "./measure.ts";
 import { IDEMPOTENCY_KEY, X_IDEMPOTENCY_KEY } from "./openapi/headers.ts";
@@ -53,6 +55,13 @@ function openGates({ settings, arrivals }: HttpDeps) {
       name: "calls that read",
       running: READS_AT_ONCE,
       waiting: WAITING_READS,
+    }),
+    /** Each has a file and a snapshot, and keeps its place until its caller has read everything. */
+    exports: new Gate({
+      ...common,
+      name: "exports",
+      running: EXPORTS_AT_ONCE,
+      waiting: WAITING_EXPORTS,
     }),
     /** The node runs the code of strangers for them. */
     checks: new Gate({
@@ -88,9 +97,10 @@ export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHa
 }
 
 /** Where a call waits for a place; null: it needs none. */
-function gateOf(endpoint: Endpoint, { batches, reads, checks }: ReturnType<typeof openGates>): Gate | null {
+function gateOf(endpoint: Endpoint, { batches, reads, exports, checks }: ReturnType<typeof openGates>): Gate | null {
   if (endpoint.batch === true) return batches;
   if (endpoint.runsForeignCode === true) return checks;
+  if (endpoint.sendsRows === true) return exports;
   return endpoint.method !== "get" || endpoint.withoutApp === true || endpoint.isSmall === true ? null : reads;
 }
 
@@ -190,6 +200,7 @@ async function answerJson(received: Received, readBody: BodyReader, gate: Gate |
 async function answer(received: Received, body: Partial<Received["call"]>): Promise<void> {
   const { endpoint, deps, identity, call, request, response } = received;
   const made = await endpoint.handle(deps, { ...call, ...body }, { request, response });
+  if (made === SENT) return;
   response.setHeader("Content-Type", "application/json; charset=utf-8");
   response.setHeader("Cache-Control", "no-store");
   if (made instanceof Verbatim && made.retryAfter !== null) {

@@ -44,6 +44,7 @@ function callOf(
   const headersOf = parameters.filter((parameter) => parameter.in === "header").map(({ name }) => name);
   const takesKey = headersOf.includes("Idempotency-Key");
   const streams = headersOf.includes("Last-Event-ID");
+  const exports = path.startsWith("/v1/exports/");
   return fc
     .record({
       method: fc.oneof(
@@ -57,7 +58,7 @@ function callOf(
       encoding: rarely(fc.constantFrom("gzip", "br", "deflate", "identity", "rot13", "gzip, gzip"), 40),
       chunked: rarely(fc.constant("chunked"), 10),
       key: takesKey ? rarely(idempotencyKey, 4) : fc.constant(null),
-      accept: streams ? rarely(accepted, 1) : fc.constant(null),
+      accept: streams || exports ? rarely(accepted, 1) : fc.constant(null),
       place: streams ? rarely(fc.oneof(fc.constant("start"), eventPlace, headerText), 2) : fc.constant(null),
       caller: callerHeaders(callers, isForSessions(operation)),
       id: rarely(headerText, 8),

@@ -33,6 +33,8 @@ export const accepted = fc.constantFrom(
   "text/event-stream",
   "text/event-stream, */*;q=0.1",
   "text/event-stream;q=0",
+  "text/csv",
+  "application/x-ndjson",
   "TEXT/EVENT-STREAM; charset=utf-8",
   "text/*",
   ",;q=",

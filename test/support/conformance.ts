@@ -120,9 +120,12 @@ export class Conformance {
     // Bytes of any type are as they are.
     if (content === undefined && "*/*" in response.content) return;
     if (content === undefined) return fail(`the document has no ${type}`);
-    if (type !== "application/json") return;
-    const wrong = this.errorsOf(content.schema, JSON.parse(text));
-    if (wrong !== null) fail(wrong);
+    const values =
+      type === "application/json" ? [text] : type === "application/x-ndjson" ? text.split("\n").slice(0, -1) : [];
+    for (const value of values) {
+      const wrong = this.errorsOf(content.schema, JSON.parse(value));
+      if (wrong !== null) fail(wrong);
+    }
   }
 
   /** Why the value does not match the schema or has an undocumented field; null when it matches. */

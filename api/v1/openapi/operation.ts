@@ -19,6 +19,7 @@ const TAGS: Record<string, string> = {
   requests: "Requests",
   webhook: "Webhooks",
   events: "Webhooks",
+  exports: "Exports",
   usage: "Usage",
   summary: "Usage",
   console: "Console",
@@ -36,6 +37,7 @@ export const TAG_WORDS = {
   Contracts: "Contracts that others deployed and the app follows.",
   Requests: "The state and the result of every on-chain call.",
   Webhooks: "Events, sent to the app's URL or read from a feed.",
+  Exports: "Whole listings as one file.",
   Usage: "What the app used: requests, gas, fees, media and wallets.",
   Console: "Sessions of the console, which have a cookie instead of a token.",
   Tokens: "The app's tokens, for console sessions.",
@@ -72,11 +74,14 @@ export function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
     responses: {
       "200": {
         description: "Success.",
-        headers: headerRefs(RATE_HEADERS),
-        content: {
-          "application/json": { schema: endpoint.response, example: examples.answer },
-          ...(endpoint.stream === undefined ? {} : streamContent(endpoint.stream)),
-        },
+        headers: headerRefs(endpoint.sendsRows === true ? [...RATE_HEADERS, "Moneta-As-Of-Block"] : RATE_HEADERS),
+        content:
+          endpoint.sendsRows === true
+            ? rowsContent(endpoint)
+            : {
+                "application/json": { schema: endpoint.response, example: examples.answer },
+                ...(endpoint.stream === undefined ? {} : streamContent(endpoint.stream)),
+              },
       },
       ...errorResponses(errorCodesOf(endpoint)),
     },
@@ -99,6 +104,15 @@ function parametersOf({ idempotent, stream }: Endpoint) {
 function streamContent({ example }: { example: string }) {
   const description = "Server-sent events: `id` is the cursor, `event` the type, `data` an `Event` as JSON.";
   return { "text/event-stream": { schema: { type: "string" as const, description }, example } };
+}
+
+/** OpenAPI 3.1 cannot say that a schema is that of each line. */
+function rowsContent({ response, examples }: Endpoint) {
+  const description = "A first line with the names of the columns, and a line for each row.";
+  return {
+    "application/x-ndjson": { schema: response, example: examples.answer },
+    "text/csv": { schema: { type: "string" as const, description } },
+  };
 }
 
 function tagOf(path: string): string {

@@ -166,7 +166,8 @@ export class TestApi {
       ...(payload === undefined ? {} : { body: payload }),
     });
     const text = await response.text();
-    const body = text === "" ? undefined : parseExact(text);
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+    const body = text === "" || !isJson ? undefined : parseExact(text);
     this.#conformance ??= conformanceOfSettings(this.documented, this.baseUrl);
     (await this.#conformance).check({ method, path, status: response.status, headers: response.headers, text });
     return { status: response.status, headers: response.headers, text, body: body ?? {} };
@@ -225,8 +226,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const arrivals = { count: 0 };
   const app = createExpressApp({
     settings: {
-      ...documented,
-      ...OPERATORS_SETTINGS,
+      ...{ ...documented, ...OPERATORS_SETTINGS, dataDir: folder },
       appGasPerDay: options.appGasPerDay ?? null,
       trustProxy: options.trustProxy ?? [],
     },

@@ -72,7 +72,8 @@ describe("the published document", () => {
         const response = operation?.responses["200"] as {
           content: Record<string, { schema: object; example: unknown }>;
         };
-        const { schema, example } = response.content["application/json"]!;
+        const type = endpoint.sendsRows === true ? "application/x-ndjson" : "application/json";
+        const { schema, example } = response.content[type]!;
         expect(example).to.not.equal(undefined);
         expect(conformance.errorsOf(schema as Record<string, unknown>, example)).to.equal(null);
       });
@@ -147,7 +148,7 @@ describe("the published document", () => {
   });
 
   it("has a type of content that generators of clients know for each answer", () => {
-    const known = ["application/json", "application/octet-stream", "text/html"];
+    const known = ["application/json", "application/octet-stream", "application/x-ndjson", "text/html"];
     for (const item of Object.values(document.paths)) {
       for (const { operationId, responses } of Object.values(item)) {
         for (const { content } of Object.values(responses).map((reference) => conformance.resolve(reference))) {

@@ -42,9 +42,10 @@ function callerOf(security: Operation["security"] = []): DocumentedCall["caller"
 /** Names of one resource of each kind: an app's own, or ones that do not exist. */
 type Things = Record<"wallet" | "collection" | "user" | "request" | "delivery" | "contract" | "apiToken", string>;
 
-/** A call that names resources in its path or its body. */
+/** A call that names resources in its path, its query or its body. */
 interface Naming {
   path?: (things: Things) => Record<string, string>;
+  query?: (things: Things) => string;
   body?: (things: Things) => object;
   /** Whether the answer is 200, with the error among its results. */
   batch?: boolean;
@@ -105,6 +106,7 @@ const NAMING: Record<string, Naming> = {
   changeCollection: { path: collection, body: () => ({ description: "Mine now" }) },
   changeToken: { path: token, body: () => ({ name: "Mine now" }) },
   freezeCollection: { path: collection },
+  exportHolders: { query: ({ collection: address }) => `?collection=${address}` },
   getRequest: { path: ({ request }) => ({ request_id: request }) },
   deleteContract: { path: ({ contract }) => ({ address: contract }) },
   getDelivery: { path: ({ delivery }) => ({ id: delivery }) },
@@ -135,6 +137,7 @@ const OWN: Record<string, { body?: object }> = {
   listDeliveries: {},
   redeliverFailed: {},
   listEvents: {},
+  exportWallets: {},
   getUsage: {},
   getSummary: {},
   deleteWebhook: {},
@@ -189,9 +192,10 @@ describe("isolation of apps", () => {
 
   /** The call with the other app's token or session. Signing out ends a session, so each call has its own. */
   async function callAsOther({ name, caller, method, path }: DocumentedCall, things: Things, by: By): Promise<Answer> {
-    const { path: place, body } = NAMING[name] ?? {};
+    const { path: place, query, body } = NAMING[name] ?? {};
     const values = place?.(things) ?? {};
-    const real = path.replace(/\{([a-z_]+)\}/g, (_match, key: string) => encodeURIComponent(values[key] ?? ""));
+    const filled = path.replace(/\{([a-z_]+)\}/g, (_match, key: string) => encodeURIComponent(values[key] ?? ""));
+    const real = filled + (query?.(things) ?? "");
     const sent = body === undefined ? OWN[name]?.body : body(things);
     const options = sent === undefined ? {} : { body: sent };
     if (by === "token" && caller === "any") return api.call(method, real, { token: api.other.token, ...options });

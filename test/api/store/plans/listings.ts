@@ -10,6 +10,7 @@ import {
   storeVerified,
   unverifiedCollections,
 } from "../../../../api/store/listings/collections.ts";
+import { exportHoldings, exportWallets } from "../../../../api/store/listings/exports.ts";
 import { listTokenHistory, listWalletHistory } from "../../../../api/store/listings/history.ts";
 import { isHeld, listContents, listHolders } from "../../../../api/store/listings/holdings.ts";
 import {
@@ -119,6 +120,11 @@ export async function runListings(tour: Tour): Promise<void> {
   for (const page of PAGES) await withLargeMetadata(read, [large], page);
   for (const tokenId of ["7", "none"]) {
     await listContents(read, wallet, { contract: collection, tokenId }, { limit: 30, offset: 0, after: null });
+  }
+  // The second page is that after a row.
+  const { editions } = BUSY;
+  for (const pages of [exportHoldings(read, app, editions), exportWallets(read, app)]) {
+    for (const _ of [1, 2]) await pages.next();
   }
   await findCollection(read, collection);
   for (const search of ["user-1", "\u{10FFFF}"]) {

@@ -1,0 +1,192 @@
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+
+import { expect } from "chai";
+
+import { writeMeta } from "../../../api/store/db/meta.ts";
+import { randomAddress } from "../support/rows.ts";
+import { addCollection, addMint, addMove, addWallet, confirmUpTo } from "../support/api-rows.ts";
+import { expectInvalid, expectRefusal } from "../support/expect.ts";
+import { useApi } from "../support/use-api.ts";
+import { eventually } from "../../support/eventually.ts";
+
+const CSV = { headers: { accept: "text/csv" } };
+
+describe("exports", () => {
+  // How long a further export waits for the one before it.
+  const api = useApi({ limits: { waitSeconds: 1 } });
+
+  const rowsOf = (text: string) =>
+    text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const user = async (name: string) => (await api.post("/v1/accounts", { user_identifier: name })).body.address ?? "";
+
+  /** Wallets without a user, all stored at once. */
+  async function storeWallets(count: number): Promise<void> {
+    const created = { app_id: api.app.id, user_identifier: null, path: "1/2/3", created_at: 1 };
+    const rows = Array.from({ length: count }, () => ({ ...created, address: randomAddress() }));
+    await api.database.write(async (trx) => {
+      for (let from = 0; from < rows.length; from += 500) {
+        await trx
+          .insertInto("wallets")
+          .values(rows.slice(from, from + 500))
+          .execute();
+      }
+    });
+  }
+
+  describe("of holders", () => {
+    it("have each owner of each token as the listings show it, and name the block", async () => {
+      const [alice, stranger] = [await user("alice"), randomAddress()];
+      const contract = await addCollection(api, { type: "ERC1155" });
+      const edition = { contract, type: "ERC1155" as const, tokenId: 7 };
+      await addMint(api, { ...edition, to: alice, quantity: 5, block: 5 });
+      await addMint(api, { contract, type: "ERC1155", to: alice, tokenId: 2n ** 200n, quantity: 1, block: 6 });
+      await confirmUpTo(api, 8);
+      await addMove(api, { contract, tokenId: 7, from: alice, to: stranger, quantity: 2, block: 9 });
+      await api.database.write((trx) => writeMeta(trx, "checkpoint", "10"));
+      const answer = await api.get(`/v1/exports/holders?collection=${contract.toLowerCase()}`);
+      expect(answer.status).to.equal(200);
+      const rows = rowsOf(answer.text);
+      expect(rows).to.have.deep.members([
+        { user_identifier: "alice", address: alice, token_id: 7, quantity: 3, since_block: 5, final: false },
+        { user_identifier: null, address: stranger, token_id: 7, quantity: 2, since_block: 9, final: false },
+        {
+          user_identifier: "alice",
+          address: alice,
+          token_id: (2n ** 200n).toString(),
+          quantity: 1,
+          since_block: 6,
+          final: true,
+        },
+      ]);
+      const block = answer.headers.get("moneta-as-of-block") ?? "";
+      expect(block).to.equal("10");
+      expect(answer.headers.get("content-type")).to.equal("application/x-ndjson; charset=utf-8");
+      const name = `holders-${contract}-block-${block}.ndjson`;
+      expect(answer.headers.get("content-disposition")).to.equal(`attachment; filename="${name}"`);
+    });
+
+    it("leave out burnt tokens, and name no user of another app", async () => {
+      const theirs = await addWallet(api, api.other.token);
+      const contract = await addCollection(api);
+      await addMint(api, { contract, to: theirs, tokenId: 1 });
+      await addMint(api, { contract, to: theirs, tokenId: 2 });
+      await addMove(api, { contract, tokenId: 2, from: theirs, to: null });
+      const rows = rowsOf((await api.get(`/v1/exports/holders?collection=${contract}`)).text);
+      expect(rows).to.have.length(1);
+      expect(rows[0]).to.include({ user_identifier: null, address: theirs, token_id: 1 });
+    });
+
+    it("are refused without a collection, for one that is not created yet, and for a contract of others", async () => {
+      expectInvalid(await api.get("/v1/exports/holders"), { collection: "required" });
+      expectInvalid(await api.get("/v1/exports/holders?collection=0x12"), { collection: "invalid_format" });
+      const [pending, theirs] = [
+        await addCollection(api, { listed: false }),
+        await addCollection(api, { app: api.other.id }),
+      ];
+      for (const address of [pending, theirs, randomAddress()]) {
+        expectRefusal(await api.get(`/v1/exports/holders?collection=${address}`), 404, "not_found");
+      }
+    });
+  });
+
+  describe("of wallets", () => {
+    it("have all wallets of the app, oldest first, without a gap between chunks", async () => {
+      await storeWallets(601);
+      await addWallet(api, api.other.token);
+      const stored = await api.database.read
+        .selectFrom("wallets")
+        .select("address")
+        .where("app_id", "=", api.app.id)
+        .orderBy("seq")
+        .execute();
+      const rows = rowsOf((await api.get("/v1/exports/wallets")).text);
+      expect(rows.map(({ address }) => address)).to.deep.equal(stored.map(({ address }) => address));
+      expect(rows).to.have.length(601);
+      expect(rows[0]).to.have.all.keys("user_identifier", "address", "created_at");
+    });
+
+    it("as CSV quote texts and disarm formulas, and a program can undo that", async () => {
+      const names = ["alice", '=HYPERLINK("x","y")', "+1", "-1", "@a", "'a", 'b,"c', "a;=1", "＝1", "ä"];
+      const addresses: string[] = [];
+      for (const name of names) addresses.push(await user(name));
+      addresses.push(await addWallet(api));
+      const answer = await api.get("/v1/exports/wallets", CSV);
+      expect(answer.headers.get("content-type")).to.equal("text/csv; charset=utf-8");
+      const [head, ...lines] = answer.text.split("\r\n");
+      expect(head).to.equal("user_identifier,address,created_at");
+      const shown = ["alice", `'=HYPERLINK(""x"",""y"")`, "'+1", "'-1", "'@a", "''a", `b,""c`, "a;=1", "'＝1", "ä"];
+      const times = rowsOf((await api.get("/v1/exports/wallets")).text).map((row) => String(row["created_at"]));
+      const expected = [...shown.map((name) => `"${name}"`), ""].map(
+        (name, index) => `${name},"${addresses[index] ?? ""}","${times[index] ?? ""}"`,
+      );
+      expect(lines).to.deep.equal([...expected, ""]);
+    });
+
+    it("have only the names of the columns when there are none", async () => {
+      expect((await api.get("/v1/exports/wallets", CSV)).text).to.equal("user_identifier,address,created_at\r\n");
+      const answer = await api.get("/v1/exports/wallets");
+      expect([answer.status, answer.text, answer.headers.get("content-length")]).to.deep.equal([200, "", "0"]);
+    });
+  });
+
+  it("follow `Accept`, and refuse one that allows neither format", async () => {
+    const typeFor = async (accept: string) => {
+      const answer = await api.get("/v1/exports/wallets", { headers: { accept } });
+      return (answer.headers.get("content-type") ?? "").split(";")[0];
+    };
+    expect(await typeFor("*/*")).to.equal("application/x-ndjson");
+    expect(await typeFor("text/csv;q=0.5, application/x-ndjson")).to.equal("application/x-ndjson");
+    expect(await typeFor("text/*, application/json")).to.equal("text/csv");
+    expectInvalid(await api.get("/v1/exports/wallets", { headers: { accept: "application/json" } }), {
+      Accept: "invalid",
+    });
+  });
+
+  it("answer HEAD without reading rows, and refuse other methods and queries", async () => {
+    const head = await api.call("HEAD", "/v1/exports/wallets");
+    expect(head.status).to.equal(200);
+    expect(head.headers.get("content-type")).to.equal("application/x-ndjson; charset=utf-8");
+    expect(head.headers.has("content-length")).to.equal(false);
+    expectRefusal(await api.post("/v1/exports/wallets", {}), 405, "method_not_allowed");
+    expectInvalid(await api.get("/v1/exports/wallets?limit=1"), { limit: "unknown_field" });
+  });
+
+  describe("given callers that do not read their answers", () => {
+    let sockets: Socket[] = [];
+    afterEach(() => {
+      for (const socket of sockets) socket.destroy();
+      sockets = [];
+    });
+
+    /** Calls, and stops reading when the answer begins. More rows than the system keeps for a connection. */
+    async function begin(token: string): Promise<Socket> {
+      const socket = connect({ port: Number(new URL(api.baseUrl).port), host: "127.0.0.1" });
+      sockets.push(socket);
+      socket.on("error", () => undefined);
+      socket.write(`GET /v1/exports/wallets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+      await once(socket, "data");
+      socket.pause();
+      return socket;
+    }
+
+    it("lets an app have one export until its caller is gone, and leaves no file", async () => {
+      await storeWallets(60_000);
+      const first = await begin(api.app.token);
+      const refused = await api.get("/v1/exports/wallets");
+      expectRefusal(refused, 503, "unavailable");
+      expect(refused.headers.get("retry-after")).to.equal("5");
+      // Other calls of the app are answered, and so are exports of other apps.
+      expect((await api.get("/v1/accounts?limit=1")).status).to.equal(200);
+      expect((await api.get("/v1/exports/wallets", { token: api.other.token })).status).to.equal(200);
+      expect(await readdir(join(api.blocksFolder, "..", "exports"))).to.deep.equal([]);
+      first.destroy();
+      await eventually(async () => ((await api.get("/v1/exports/wallets")).status === 200 ? true : undefined));
+    }).timeout(60_000);
+  });
+});
