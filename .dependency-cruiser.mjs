@@ -35,7 +35,7 @@ const WINGS = {
   db: [],
   apps: ["db"],
   listings: ["db"],
-  outbox: ["db"],
+  outbox: ["db", "apps"],
   requests: ["db", "listings", "outbox"],
   media: ["db", "apps", "requests"],
   sending: ["db", "requests"],

@@ -68,7 +68,7 @@ export interface paths {
     get: operations["listAccounts"];
     /**
      * Create a wallet
-     * @description The same user of the same app always gets the same address. The wallet exists at once, without a transaction. **Without `user_identifier` each call creates another wallet, which stays without a user for ever**: store its address, because no call can give it a user later.
+     * @description The same user of the same app always gets the same address. The wallet exists at once, without a transaction. If that address belongs to a renamed wallet, the user gets another one. **Without `user_identifier` each call creates another wallet, which has no user**: store its address.
      */
     post: operations["createAccount"];
   }>;
@@ -79,19 +79,24 @@ export interface paths {
      */
     get: operations["getAccountOfUser"];
   }>;
-  "/v1/accounts/{address}/history": Path<{
-    /**
-     * List the history of a wallet, newest first
-     * @description Includes transfers made outside the service: their `request_id` is null.
-     */
-    get: operations["listWalletHistory"];
-  }>;
   "/v1/accounts/{address}": Path<{
     /**
      * List the tokens in a wallet
      * @description Tokens of the service's collections, and of the contracts of others that the app follows: those that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`.
      */
     get: operations["listContents"];
+    /**
+     * Rename the user of a wallet, or remove the user identifier
+     * @description The wallet keeps its address, its tokens and its history. From this call on every answer, event and webhook call has the new name, also for what happened before. The old name is free: a wallet that is created for it gets another address.
+     */
+    patch: operations["renameAccount"];
+  }>;
+  "/v1/accounts/{address}/history": Path<{
+    /**
+     * List the history of a wallet, newest first
+     * @description Includes transfers made outside the service: their `request_id` is null.
+     */
+    get: operations["listWalletHistory"];
   }>;
   "/v1/accounts/{address}/{contract_address}": Path<{
     /**
@@ -254,6 +259,13 @@ export interface paths {
      * @description `pending`: accepted. `processing`: its transaction was sent. `completed` and `failed` are final.
      */
     get: operations["getRequest"];
+  }>;
+  "/v1/requests/{request_id}/retry": Path<{
+    /**
+     * Send a failed request again
+     * @description Creates a new request that does the same, with the same `reference`, and answers its id. Its `retry_of` names the failed request, whose `retried_by` names the new one. Needs the scope of the call that created the request: `mint`, `transfer` (also for burns), or `collections`. A request is sent again once: a repeated call answers the same new request. If that fails, too, send the new one again. Whether the request is accepted is decided by what holds now: the wallet may no longer have the token. `copy_media` copies the media again.
+     */
+    post: operations["retryRequest"];
   }>;
   "/v1/webhook": Path<{
     /** Show the app's webhook */
@@ -483,6 +495,7 @@ export interface paths {
      *     | 405 | `method_not_allowed` | This path does not support the method. Use one of the methods in the `Allow` header. | [docs/errors#method_not_allowed](docs/errors#method_not_allowed) |
      *     | 408 | `request_timeout` | The request did not arrive in time. Send it again. | [docs/errors#request_timeout](docs/errors#request_timeout) |
      *     | 409 | `idempotency_key_reused` | This Idempotency-Key was already used with a different path or body. Use a new key for a new request. | [docs/errors#idempotency_key_reused](docs/errors#idempotency_key_reused) |
+     *     | 409 | `not_retryable` | Only a request that has failed, and that no reorg has corrected, can be sent again. Look at its `status`. | [docs/errors#not_retryable](docs/errors#not_retryable) |
      *     | 410 | `answer_expired` | An earlier call with this Idempotency-Key was accepted, and nothing was done now. Its answer is no longer stored. Look for what it created, such as its requests with `GET /v1/requests`, before you repeat it with a new key. | [docs/errors#answer_expired](docs/errors#answer_expired) |
      *     | 413 | `payload_too_large` | The body, or the URL with the headers, is too large. Send a smaller request. | [docs/errors#payload_too_large](docs/errors#payload_too_large) |
      *     | 415 | `unsupported_media_type` | The body has the wrong type. Send JSON in UTF-8 with `Content-Type: application/json`; to `POST /v1/media`, send the file itself with its media type. | [docs/errors#unsupported_media_type](docs/errors#unsupported_media_type) |
@@ -543,8 +556,12 @@ export interface webhooks {
 export interface components {
   schemas: {
     CreateWallet: {
-      /** @description The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`, no control characters. Without it, the wallet stays without a user for ever. */
+      /** @description The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`, no control characters. Without it, the wallet has no user, until `PATCH /v1/accounts/{address}` gives it one. */
       user_identifier?: string | null;
+    };
+    RenameWallet: {
+      /** @description The app's new name for the user, by the rules of `POST /v1/accounts`. null removes the name. */
+      user_identifier: string | null;
     };
     CreateCollection: {
       type: components["schemas"]["CollectionType"];
@@ -696,7 +713,9 @@ export interface components {
     };
     CreateToken: {
       /** @description What the token may do. The session must have these scopes itself. */
-      scopes: ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[];
+      scopes: (
+        "read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media" | "users"
+      )[];
       /** @description The token expires after so many days. By default it never expires. */
       expires_in_days?: (number | bigint | string) | null;
       /** @description Most calls per minute with this token. They also count for the app, whose limit applies as well. By default only the app is limited. */
@@ -707,9 +726,10 @@ export interface components {
     CreateApp: {
       /** @description Unique name of the app. Spaces around it are removed. */
       name: string;
-      /** @description What the app's first token may do. By default everything that the session may do. */
+      /** @description What the app's first token may do. By default everything that the session may do, but `users`. */
       scopes?:
-        ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[] | null;
+        | ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media" | "users")[]
+        | null;
       /** @description Name of the token, for your own reference. By default `first`. */
       token_name?: string | null;
     };
@@ -725,6 +745,20 @@ export interface components {
       reference?: string;
       /** @description null when the request was never sent. */
       transaction_hash: string | null;
+      /** @description The contract that the request concerns. null while a collection is being created. */
+      contract_address?: components["schemas"]["Address"] | null;
+      /** @description The token that the request concerns. null for a collection, and until the id of a new token is known. */
+      token_id?: components["schemas"]["Integer"] | null;
+      /** @description Number of copies. null unless tokens are minted, transferred or burnt. */
+      quantity?: components["schemas"]["Integer"] | null;
+      /** @description Who gives the token in a transfer or burn. null otherwise. */
+      from_address?: components["schemas"]["Address"] | null;
+      /** @description Who gets the token of a mint or a transfer. null otherwise. */
+      to_address?: components["schemas"]["Address"] | null;
+      /** @description The app's own name for the user who has the wallet `from_address` now. null: none of the app's users has it. */
+      from_user?: string | null;
+      /** @description The app's own name for the user who has the wallet `to_address` now. null: none of the app's users has it. */
+      to_user?: string | null;
       /** @description Present when a collection or a token was created. */
       nft_collection?: components["schemas"]["Address"];
       /** @description Present when a token was created. */
@@ -799,32 +833,6 @@ export interface components {
       /** @description The items of this page. */
       wallets: components["schemas"]["Wallet"][];
     };
-    HistoryPage: PageOfList & {
-      /** @description The items of this page. */
-      history: components["schemas"]["HistoryEntry"][];
-    };
-    HistoryEntry: {
-      /** @description What happened. */
-      type: "mint" | "transfer" | "burn";
-      contract_address: components["schemas"]["Address"];
-      token_id: components["schemas"]["Integer"];
-      /** @description Number of copies; 1 for ERC721. */
-      quantity: components["schemas"]["Integer"];
-      /** @description null for a mint. */
-      from_address: components["schemas"]["Address"] | null;
-      /** @description null for a burn. */
-      to_address: components["schemas"]["Address"] | null;
-      transaction_hash: components["schemas"]["TransactionHash"];
-      /** @description The block in which it happened. */
-      block_number: number;
-      timestamp: components["schemas"]["Time"];
-      /** @description null when no request of this app caused it. */
-      request_id: components["schemas"]["RequestId"] | null;
-      /** @description true when the block of the movement is final. false: it is in a block that a reorg can still drop. */
-      final: boolean;
-    };
-    /** @description Hash of a transaction. */
-    TransactionHash: string;
     HeldNftsPage: PageOfList & {
       /** @description The items of this page. */
       nfts: components["schemas"]["HeldNft"][];
@@ -877,6 +885,32 @@ export interface components {
       /** @description Decimal places in which wallets show a number of copies. */
       decimals?: number;
     };
+    HistoryPage: PageOfList & {
+      /** @description The items of this page. */
+      history: components["schemas"]["HistoryEntry"][];
+    };
+    HistoryEntry: {
+      /** @description What happened. */
+      type: "mint" | "transfer" | "burn";
+      contract_address: components["schemas"]["Address"];
+      token_id: components["schemas"]["Integer"];
+      /** @description Number of copies; 1 for ERC721. */
+      quantity: components["schemas"]["Integer"];
+      /** @description null for a mint. */
+      from_address: components["schemas"]["Address"] | null;
+      /** @description null for a burn. */
+      to_address: components["schemas"]["Address"] | null;
+      transaction_hash: components["schemas"]["TransactionHash"];
+      /** @description The block in which it happened. */
+      block_number: number;
+      timestamp: components["schemas"]["Time"];
+      /** @description null when no request of this app caused it. */
+      request_id: components["schemas"]["RequestId"] | null;
+      /** @description true when the block of the movement is final. false: it is in a block that a reorg can still drop. */
+      final: boolean;
+    };
+    /** @description Hash of a transaction. */
+    TransactionHash: string;
     ContractNftsPage: PageOfList & {
       /** @description The items of this page. */
       nfts: components["schemas"]["HeldNft"][];
@@ -1078,6 +1112,7 @@ export interface components {
       | "method_not_allowed"
       | "request_timeout"
       | "idempotency_key_reused"
+      | "not_retryable"
       | "answer_expired"
       | "payload_too_large"
       | "unsupported_media_type"
@@ -1205,6 +1240,20 @@ export interface components {
       nft_collection: components["schemas"]["Address"] | null;
       /** @description The token that the request concerns. null for a collection, and until the id of a new token is known. */
       nft_token_id: components["schemas"]["Integer"] | null;
+      /** @description The contract that the request concerns. null while a collection is being created. */
+      contract_address: components["schemas"]["Address"] | null;
+      /** @description The token that the request concerns. null for a collection, and until the id of a new token is known. */
+      token_id: components["schemas"]["Integer"] | null;
+      /** @description Number of copies. null unless tokens are minted, transferred or burnt. */
+      quantity: components["schemas"]["Integer"] | null;
+      /** @description Who gives the token in a transfer or burn. null otherwise. */
+      from_address: components["schemas"]["Address"] | null;
+      /** @description Who gets the token of a mint or a transfer. null otherwise. */
+      to_address: components["schemas"]["Address"] | null;
+      /** @description The app's own name for the user who has the wallet `from_address` now. null: none of the app's users has it. */
+      from_user: string | null;
+      /** @description The app's own name for the user who has the wallet `to_address` now. null: none of the app's users has it. */
+      to_user: string | null;
       /** @description The transaction that carries the request. null before it is sent. It can change until the request is final. */
       transaction_hash: components["schemas"]["TransactionHash"] | null;
       /** @description The block of that transaction. null until it is mined. */
@@ -1218,6 +1267,10 @@ export interface components {
       /** @description The same as a sentence for a person, with what to do next. `errors` can have more. null unless it failed. */
       error_message: string | null;
       errors: components["schemas"]["FieldErrors"];
+      /** @description The failed request that this one sends again. null: none. */
+      retry_of: components["schemas"]["RequestId"] | null;
+      /** @description The request that sends this one again. null: none. */
+      retried_by: components["schemas"]["RequestId"] | null;
       created_at: components["schemas"]["Time"];
       updated_at: components["schemas"]["Time"];
     };
@@ -1474,7 +1527,9 @@ export interface components {
         name: string;
       } | null;
       /** @description What the session may do. */
-      scopes: ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[];
+      scopes: (
+        "read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media" | "users"
+      )[];
       /** @description When the session began. */
       created_at: components["schemas"]["Time"];
       /** @description When it ends. */
@@ -1736,6 +1791,8 @@ export interface components {
     NotFound: Answer<"X-Request-Id", ErrorOf<"not_found">>;
     /** @description This Idempotency-Key was already used with a different path or body. Use a new key for a new request. */
     IdempotencyKeyReused: Answer<"X-Request-Id", ErrorOf<"idempotency_key_reused">>;
+    /** @description Only a request that has failed, and that no reorg has corrected, can be sent again. Look at its `status`. */
+    NotRetryable: Answer<"X-Request-Id", ErrorOf<"not_retryable">>;
     /** @description An earlier call with this Idempotency-Key was accepted, and nothing was done now. Its answer is no longer stored. Look for what it created, such as its requests with `GET /v1/requests`, before you repeat it with a new key. */
     AnswerExpired: Answer<"X-Request-Id", ErrorOf<"answer_expired">>;
     /** @description The body, or the URL with the headers, is too large. Send a smaller request. */
@@ -1928,21 +1985,6 @@ export interface operations {
       429: components["responses"]["RateLimited"];
     };
   }>;
-  listWalletHistory: WithoutBody<{
-    parameters: Inputs<{
-      query?: Paging;
-      path: {
-        /** @description Address of the wallet or of the contract, in any case. */
-        address: components["parameters"]["Address"];
-      };
-    }>;
-    responses: AnyCall & {
-      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["HistoryPage"]>;
-      404: components["responses"]["NotFound"];
-      422: components["responses"]["ValidationFailed"];
-      429: components["responses"]["RateLimited"];
-    };
-  }>;
   listContents: WithoutBody<{
     parameters: Inputs<{
       query?: {
@@ -1960,6 +2002,38 @@ export interface operations {
     }>;
     responses: AnyCall & {
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["HeldNftsPage"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  renameAccount: {
+    parameters: Inputs<{
+      path: {
+        /** @description Address of the wallet or of the contract, in any case. */
+        address: components["parameters"]["Address"];
+      };
+    }>;
+    requestBody: { content: { "application/json": components["schemas"]["RenameWallet"] } };
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Wallet"]>;
+      400: components["responses"]["MalformedJson"];
+      404: components["responses"]["NotFound"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailedOrUserIdentifierTaken"];
+      429: components["responses"]["RateLimited"];
+    };
+  };
+  listWalletHistory: WithoutBody<{
+    parameters: Inputs<{
+      query?: Paging;
+      path: {
+        /** @description Address of the wallet or of the contract, in any case. */
+        address: components["parameters"]["Address"];
+      };
+    }>;
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["HistoryPage"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2430,6 +2504,57 @@ export interface operations {
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
+    };
+  }>;
+  retryRequest: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /** @description The `request_id` of an earlier answer. */
+        request_id: string;
+      };
+    }>;
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
+      404: components["responses"]["NotFound"];
+      409: components["responses"]["NotRetryable"];
+      /**
+       * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+       *     - `wallet_not_found`: This app has no wallet with this address. Check the address, or create a wallet first.
+       *     - `collection_not_found`: This app has no collection at this address. Check the address, or wait until its request has completed.
+       *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks.
+       *     - `not_supported_by_chain`: The chain does not support what this call needs: without delegation (EIP-7702), wallets cannot move or burn tokens of contracts of others.
+       *     - `too_many_contracts`: The app follows as many contracts of others as it may. Stop following one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
+       *     - `token_not_found`: The token does not exist. Check the token id, or wait until its mint has completed.
+       *     - `token_already_exists`: This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies.
+       *     - `insufficient_balance`: The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.
+       *     - `supply_exceeded`: The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer.
+       *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). The message of the answer says which kind the collection has, and what to send instead.
+       *     - `not_transferable`: The collection is soulbound: its tokens can never be transferred.
+       *     - `token_busy`: An earlier transfer or burn of this token is still pending. Try again when that request is final.
+       *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
+       *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. It can never change, and no new token with metadata can be minted.
+       */
+      422: Answer<
+        "X-Request-Id",
+        ErrorOf<
+          | "validation_failed"
+          | "wallet_not_found"
+          | "collection_not_found"
+          | "contract_not_supported"
+          | "not_supported_by_chain"
+          | "too_many_contracts"
+          | "token_not_found"
+          | "token_already_exists"
+          | "insufficient_balance"
+          | "supply_exceeded"
+          | "wrong_hosting"
+          | "not_transferable"
+          | "token_busy"
+          | "service_cannot_mint"
+          | "metadata_frozen"
+        >
+      >;
+      429: components["responses"]["RateLimitedOrQuotaExceeded"];
     };
   }>;
   getWebhook: WithoutBody<{

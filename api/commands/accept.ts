@@ -18,7 +18,7 @@ import { type Answer, answerOf, walletAnswer } from "./answers.ts";
 import { AppQuotas, quotaNeedsOf } from "./app-quotas.ts";
 import { Backlog, type BacklogLimits } from "./backlog.ts";
 import type { CommandContext } from "./context.ts";
-import { NewWallets } from "./create-wallet.ts";
+import { NewWallets, renamed } from "./create-wallet.ts";
 import { validCredentials } from "./credential.ts";
 import { answerOfEarlierCall, type Caller, keyOf, replay } from "./idempotency.ts";
 import { isError, orError, type OrError, unlessError, withoutErrors } from "./or-error.ts";
@@ -179,6 +179,7 @@ function decideCall(call: CheckedCall, group: Group): OrError<Answer> {
 function decideItem(item: Item, group: Group): OrError<Item> {
   const { id, appId, command, newWallet } = item;
   const { backlog, quotas, budgets, reservations, wallets } = group;
+  if (newWallet !== undefined && wallets.isElsewhere(newWallet)) return renamed();
   const refusedByChanges = group.refused?.get(id);
   if (refusedByChanges !== undefined) return refusedByChanges;
   const needed = group.needs.get(item) ?? {};

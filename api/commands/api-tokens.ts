@@ -91,7 +91,7 @@ interface TokenOrder {
   appId: string;
   /** For the operator's own reference. */
   name: string;
-  /** null: every scope. */
+  /** null: the usual ones. */
   scopes: readonly Scope[] | null;
   /** Milliseconds since 1970; null: never. */
   expiresAt: number | null;
@@ -116,7 +116,7 @@ export function issueToken(deps: { database: Database }, order: TokenOrder): Pro
 export async function issueTokenIn(trx: Trx, order: TokenOrder): Promise<IssuedToken> {
   const id = randomUUID();
   const token = PREFIX + newSecret();
-  const scopes = order.scopes ?? SCOPES;
+  const scopes = order.scopes ?? USUAL_SCOPES;
   const createdAt = Date.now();
   await insertApiToken(trx, {
     id,
@@ -142,8 +142,12 @@ export const SCOPES = [
   "webhooks",
   "contracts",
   "media",
+  "users",
 ] as const;
 export type Scope = (typeof SCOPES)[number];
+
+/** Those of a token for which none is named. Who may rename users takes over wallets, so that scope must be named. */
+export const USUAL_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== "users");
 
 /** A fixed prefix, so that secret scanners find leaked tokens. */
 const PREFIX = "moneta_";

@@ -5,7 +5,7 @@ import type { Quotas } from "../domain/quota.ts";
 import { insertApp } from "../store/apps/apps.ts";
 import { quotaColumns } from "../store/apps/quotas.ts";
 import type { Database } from "../store/db/database.ts";
-import { type IssuedToken, issueTokenIn, requireScopes, type Scope } from "./api-tokens.ts";
+import { type IssuedToken, issueTokenIn, requireScopes, type Scope, USUAL_SCOPES } from "./api-tokens.ts";
 
 /** Name of the token that an app is created with, unless the operator chooses another one. */
 export const FIRST_TOKEN = "first";
@@ -13,7 +13,7 @@ export const FIRST_TOKEN = "first";
 interface AppOrder {
   name: string;
   tokenName: string;
-  /** null: every scope. */
+  /** null: the usual ones. */
   scopes: readonly Scope[] | null;
   /** The app's limits from the start; those that are absent are unlimited. */
   quotas: Partial<Quotas>;
@@ -46,7 +46,7 @@ export async function createApp(
   manager: { scopes: readonly Scope[] },
   order: AppOrder,
 ): Promise<CreatedApp> {
-  const scopes = requireScopes(manager, order.scopes ?? manager.scopes);
+  const scopes = requireScopes(manager, order.scopes ?? manager.scopes.filter((scope) => USUAL_SCOPES.includes(scope)));
   const created = await insertAppWithToken(database, { ...order, scopes });
   if (created !== null) return created;
   const message = "Another app has this name. Choose another one.";

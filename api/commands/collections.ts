@@ -13,7 +13,8 @@ import { keepContent } from "../store/media/pins.ts";
 import { isMetadataOpen, startFreezing } from "../store/requests/freezing.ts";
 import { readMeasuredGas } from "../store/requests/gas-measurement.ts";
 import { replaceCollectionMetadata, replaceTokenMetadata } from "../store/requests/metadata.ts";
-import { accept, refuseLargeMetadata } from "./accept.ts";
+import { accept, type Item, refuseLargeMetadata } from "./accept.ts";
+import type { Changes } from "./accept-changes.ts";
 import { AppQuotas } from "./app-quotas.ts";
 import type { CommandContext } from "./context.ts";
 import type { Caller } from "./idempotency.ts";
@@ -207,9 +208,10 @@ export async function createCollection(
   command: CreateCollection,
   more: Referred & { warnings: Warning[] },
 ): Promise<string> {
+  const item = { id: orderedId(), appId: caller.appId, type: "collection" as const, command, ...more };
   const check = async () => {
     await refuseLongTexts(context, command);
-    return { items: [{ id: orderedId(), appId: caller.appId, type: "collection" as const, command, ...more }] };
+    return { items: [item] };
   };
   return (await accept(context, caller, check)).json;
 }
@@ -217,8 +219,11 @@ export async function createCollection(
 /** Texts of up to this many bytes fit into a transaction of every chain. */
 const SHORT_TEXTS = 1_024;
 
-/** The texts become code of the new contract, which costs most where the chain charges for the growth of its state (EIP-8037). */
-async function refuseLongTexts({ database }: CommandContext, command: CreateCollection): Promise<void> {
+/**
+ * The texts become code of the new contract, which costs most where the chain charges for the growth of its state (EIP-8037).
+ * @throws ApiError `validation_failed`
+ */
+export async function refuseLongTexts({ database }: CommandContext, command: CreateCollection): Promise<void> {
   const bytes = textBytes(command);
   if (bytes <= SHORT_TEXTS) return;
   const most = Math.min(MAX_COLLECTION_TEXTS, mostCollectionBytes(await readMeasuredGas(database.read)));
@@ -248,7 +253,17 @@ export async function freezeMetadata(
   address: string,
   reference: string | undefined,
 ): Promise<string> {
-  const collection = await findCollectionOfApp(context.database.read, caller.appId, address);
+  return (await accept(context, caller, () => checkFreeze(context, caller.appId, address, reference))).json;
+}
+
+/** The freeze as an item, with what it changes. @throws ApiError */
+export async function checkFreeze(
+  { database }: CommandContext,
+  appId: string,
+  address: string,
+  reference?: string,
+): Promise<{ items: [Item]; changes: Changes }> {
+  const collection = await findCollectionOfApp(database.read, appId, address);
   if (collection === undefined) throw new ApiError("not_found");
   if (collection.metadata_frozen !== 0) throw frozen();
   if (collection.hosting !== "hosted") {
@@ -275,7 +290,7 @@ export async function freezeMetadata(
   const command = { kind: "freeze-metadata", collection: address, type: collection.type, directory: null } as const;
   const item = {
     id: orderedId(),
-    appId: caller.appId,
+    appId,
     type: "freeze" as const,
     command,
     reference,
@@ -286,7 +301,7 @@ export async function freezeMetadata(
     if (!(await startFreezing(trx, address))) throw frozen();
     return NOTHING_REFUSED;
   };
-  return (await accept(context, caller, () => Promise.resolve({ items: [item], changes }))).json;
+  return { items: [item], changes };
 }
 
 function frozen(): ApiError {

@@ -2,19 +2,62 @@ import { ApiError, fieldError } from "../domain/error-codes.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
 import { hasControls, NO_CONTROLS } from "../../client/rules/storable.ts";
-import { findWalletsOfUsers, insertWallets, type NewWallet, type WalletOwner } from "../store/apps/wallets.ts";
+import {
+  findWallets,
+  findWalletsOfUsers,
+  insertWallets,
+  type NewWallet,
+  type WalletOwner,
+} from "../store/apps/wallets.ts";
 import { InsertedMeanwhile } from "../store/db/errors.ts";
-import type { Trx } from "../store/db/sql.ts";
+import type { Db, Trx } from "../store/db/sql.ts";
 import type { AppQuotas } from "./app-quotas.ts";
 import type { CommandContext } from "./context.ts";
 import { answerOfEarlierCall, type Caller, keyOf } from "./idempotency.ts";
 import { together } from "./look-ups.ts";
 
-/** Deriving a wallet takes as long as answering a few calls, so other calls get their turn in between. */
-export function createWalletDerivation(deriver: WalletDeriver): CommandContext["deriveWallets"] {
-  return together((owners: readonly WalletOwner[]) =>
-    mapInSlices(owners, (owner) => ({ ...owner, ...deriver.derive(owner.appId, owner.userIdentifier) })),
+/** Paths of a user that are tried before one that no other wallet has. */
+const TURNS = 8;
+
+/**
+ * Deriving a wallet takes as long as answering a few calls, so other calls get their turn in between.
+ *
+ * The address that follows from a user may belong to a wallet that has another user, or none, since it was renamed. Then the user
+ * gets the next of the user's addresses, the same in each process.
+ */
+export function createWalletDerivation(deriver: WalletDeriver, db: Db): CommandContext["deriveWallets"] {
+  return together(async (owners: readonly WalletOwner[]) => {
+    const derive = (wanted: readonly WalletOwner[], turn: number) =>
+      mapInSlices(wanted, (owner) => {
+        const name = turn < TURNS ? owner.userIdentifier : null;
+        return { ...owner, ...deriver.derive(owner.appId, name, turn) };
+      });
+    const wallets = await derive(owners, 0);
+    for (let turn = 1; turn <= TURNS; turn++) {
+      const taken = await takenAmong(db, wallets);
+      const again = await derive(
+        taken.map(({ wallet }) => wallet),
+        turn,
+      );
+      for (const [index, wallet] of again.entries()) wallets[taken[index]?.at ?? 0] = wallet;
+      if (taken.length === 0) break;
+    }
+    return wallets;
+  });
+}
+
+/** The wallets of users whose addresses belong to wallets of somebody else, with their places. */
+async function takenAmong(db: Db, wallets: readonly NewWallet[]): Promise<{ wallet: NewWallet; at: number }[]> {
+  const named = wallets.flatMap((wallet, at) => (wallet.userIdentifier === null ? [] : [{ wallet, at }]));
+  if (named.length === 0) return [];
+  const stored = await findWallets(
+    db,
+    named.map(({ wallet }) => wallet),
   );
+  return named.filter(({ wallet }, index) => {
+    const its = stored[index];
+    return its !== undefined && its.user_identifier !== wallet.userIdentifier;
+  });
 }
 
 /**
@@ -47,13 +90,13 @@ async function refuseControls({ lookUps }: CommandContext, { appId }: Caller, na
 
 /** The wallets that the calls of a group create, and those of them that exist. */
 export class NewWallets {
-  /** By `ownerKey`. */
-  readonly #existing: ReadonlySet<string>;
+  /** Their addresses, by `ownerKey`. */
+  readonly #existing: ReadonlyMap<string, string>;
   readonly #added = new Map<string, NewWallet>();
   /** Addresses of those that must not exist. */
   readonly #created = new Set<string>();
 
-  private constructor(existing: ReadonlySet<string>) {
+  private constructor(existing: ReadonlyMap<string, string>) {
     this.#existing = existing;
   }
 
@@ -63,13 +106,21 @@ export class NewWallets {
       userIdentifier === null ? [] : [{ appId, userIdentifier }],
     );
     const stored = users.length === 0 ? [] : await findWalletsOfUsers(trx, users);
-    const existing = users.filter((_user, index) => stored[index] !== undefined);
-    return new NewWallets(new Set(existing.map(ownerKey)));
+    const existing = users.flatMap((user, index) => {
+      const address = stored[index]?.address;
+      return address === undefined ? [] : [[ownerKey(user), address] as const];
+    });
+    return new NewWallets(new Map(existing));
   }
 
   has(wallet: NewWallet): boolean {
     const key = ownerKey(wallet);
     return this.#existing.has(key) || this.#added.has(key);
+  }
+
+  /** Whether the user has got another wallet since the call was checked: one that was renamed. */
+  isElsewhere(wallet: NewWallet): boolean {
+    return (this.#existing.get(ownerKey(wallet)) ?? wallet.address) !== wallet.address;
   }
 
   add(wallet: NewWallet): void {
@@ -95,7 +146,17 @@ export class NewWallets {
     const inserted = await insertWallets(trx, wallets, now);
     for (const address of this.#created)
       if (!inserted.has(address)) throw new InsertedMeanwhile(`another process has stored the wallet ${address}`);
+    // Another process may have stored the same wallet. It must not be somebody else's: tokens would go there.
+    const others = wallets.filter(({ address }) => !inserted.has(address));
+    const stored = others.length === 0 ? [] : await findWallets(trx, others);
+    if (others.some(({ userIdentifier }, index) => stored[index]?.user_identifier !== userIdentifier)) throw renamed();
   }
+}
+
+/** While the call waited, a wallet was renamed to the user, or away from the user. */
+export function renamed(): ApiError {
+  const message = "A wallet was renamed while the call waited. Repeat the call, with the same Idempotency-Key.";
+  return new ApiError("unavailable", null, { retryAfter: 1, message });
 }
 
 /** A user has one wallet in an app. A wallet without a user has an address that no other one has. */

@@ -56,17 +56,9 @@ function itemOf(
   fields: MintFields,
 ): Item {
   const collection = collections.get(fields.collection_address);
-  if (collection === undefined) {
-    throw fieldError("collection_not_found", "collection_address", "This app has no collection at this address.");
-  }
+  if (collection === undefined) throw collectionNotFound();
   const command = mintVariant(collection, fields, recipients);
-  if (collection.service_may_mint === 0) {
-    throw fieldError(
-      "service_cannot_mint",
-      "collection_address",
-      "The collection's owner removed the service as a minter.",
-    );
-  }
+  requireMinter(collection);
   const waitsForMedia = fields.copy_media === true && checkMedia(command);
   return {
     id: orderedId(),
@@ -80,6 +72,18 @@ function itemOf(
     waitsForMedia,
     warnings: warningsOf(command, waitsForMedia),
   };
+}
+
+function collectionNotFound(): ApiError {
+  return fieldError("collection_not_found", "collection_address", "This app has no collection at this address.");
+}
+
+/** @throws ApiError if the service cannot mint into the collection of the app. @param collection undefined: there is none. */
+export function requireMinter(collection: StoredCollection | undefined): void {
+  if (collection === undefined) throw collectionNotFound();
+  if (collection.service_may_mint !== 0) return;
+  const message = "The collection's owner removed the service as a minter.";
+  throw fieldError("service_cannot_mint", "collection_address", message);
 }
 
 function warningsOf(command: Mint, copiesMedia: boolean): Warning[] {

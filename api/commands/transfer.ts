@@ -54,7 +54,8 @@ export function burn(
 type WalletItem = Item & { command: WalletCommand };
 type Kind = WalletCommand["kind"];
 
-async function checkMoves(
+/** The moves as items, by the rules that depend on neither other items nor other calls. */
+export async function checkMoves(
   context: CommandContext,
   appId: string,
   kind: Kind,

@@ -177,6 +177,15 @@ export function receiverOf(command: WalletCommand): string | null {
   return command.kind === "transfer" ? command.to : null;
 }
 
+/** Who gives copies of a token, who gets them, and how many (decimal); null: nobody, or the command moves none. */
+export function movementOf(command: Command): Record<"from" | "to" | "quantity", string | null> {
+  return {
+    from: "from" in command ? command.from : null,
+    to: "to" in command ? command.to : null,
+    quantity: command.kind === "mint-erc721" ? "1" : "quantity" in command ? command.quantity : null,
+  };
+}
+
 /** Whether one of the service's collections calls the recipient's token receiver hook, if the recipient has code. A burn calls none. */
 export function callsReceiver(command: Command): boolean {
   return isMint(command) || (command.kind === "transfer" && !isDelegated(command));

@@ -40,6 +40,11 @@ const ERROR_ENTRIES = {
     status: 409,
     message: "This Idempotency-Key was already used with a different path or body. Use a new key for a new request.",
   },
+  not_retryable: {
+    status: 409,
+    message:
+      "Only a request that has failed, and that no reorg has corrected, can be sent again. Look at its `status`.",
+  },
   answer_expired: {
     status: 410,
     message:

@@ -11,9 +11,10 @@ export const WALLETS_ROOT = "m/44'/60'/0'";
 export interface WalletDeriver {
   /**
    * @param userIdentifier null: a path that no other wallet has.
+   * @param turn which of the user's paths: a further one is for a user whose first address belongs to a renamed wallet.
    * @returns the address (EIP-55) and the last three steps of its path, `a/b/c`.
    */
-  derive(appId: string, userIdentifier: string | null): DerivedWallet;
+  derive(appId: string, userIdentifier: string | null, turn?: number): DerivedWallet;
 }
 
 interface DerivedWallet {
@@ -32,9 +33,9 @@ export function createWalletDeriver(extendedPublicKey: string): WalletDeriver {
   };
   const nextUnnamed = unnamedWallets(root);
   return {
-    derive: (appId, userIdentifier) => {
+    derive: (appId, userIdentifier, turn = 0) => {
       if (userIdentifier === null) return nextUnnamed();
-      const path = walletPath(appId, userIdentifier);
+      const path = walletPath(appId, userIdentifier, turn);
       return { address: addressOfPoint(deriveNode(root, path).point), path };
     },
   };
@@ -61,11 +62,13 @@ export function unnamedWallets(root: PublicNode, first = 0): () => DerivedWallet
 /**
  * Three unhardened steps from 93 bits of a hash. The same user of the same app always gets the same address, even with an
  * empty database, and a collision of two users is practically impossible.
+ * @param turn the first is 0.
  */
-export function walletPath(appId: string, user: string): string {
+export function walletPath(appId: string, user: string, turn = 0): string {
   // The length of the app id makes ("ab", "c") and ("a", "bc") different.
+  const first = turn === 0 ? "moneta wallet" : `moneta wallet ${turn.toString()}`;
   const digest = createHash("sha256")
-    .update(`moneta wallet\n${appId.length.toString()}\n${appId}\n${user}`, "utf8")
+    .update(`${first}\n${appId.length.toString()}\n${appId}\n${user}`, "utf8")
     .digest();
   const step = (offset: number) => (digest.readUInt32BE(offset) & 0x7fff_ffff).toString();
   return [step(0), step(4), step(8)].join("/");

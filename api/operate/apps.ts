@@ -10,7 +10,7 @@ import type { AppRow } from "../store/db/schema.ts";
 import { OperatorError } from "./operator-error.ts";
 
 /**
- * Creates an app and its first token, which has every scope.
+ * Creates an app and its first token, which has the usual scopes.
  * @param quotas its limits from the start; those that are absent are unlimited.
  * @throws OperatorError when the name is taken.
  */

@@ -28,7 +28,7 @@ export function createExpressApp(parts: AppDeps): Express {
   const deps: HttpDeps = {
     ...parts,
     acceptQueue: new AcceptQueue(database, parts.sealer, settings),
-    deriveWallets: createWalletDerivation(parts.deriver),
+    deriveWallets: createWalletDerivation(parts.deriver, database.read),
     lookUps: createLookUps(database.read),
     uploads: new UploadPlaces(),
     exports: new Exports(settings.dataDir, settings.limits.freeDiskBytes),

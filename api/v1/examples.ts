@@ -96,6 +96,11 @@ export const requestExample = {
   reference: REFERENCE,
   nft_collection: COLLECTION,
   nft_token_id: 12,
+  contract_address: COLLECTION,
+  token_id: 12,
+  quantity: 1,
+  from_address: null,
+  to_address: ALICE,
   transaction_hash: TRANSACTION,
   block_number: 21_000_000,
   gas_used: 61_204,
@@ -103,8 +108,12 @@ export const requestExample = {
   error_code: null,
   error_message: null,
   errors: null,
+  retry_of: null,
+  retried_by: null,
   created_at: TIME,
   updated_at: TIME,
+  from_user: null,
+  to_user: "alice",
 };
 
 const CID = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";

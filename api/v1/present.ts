@@ -110,7 +110,11 @@ export function presentHistoryEntry(row: HistoryEntry) {
 }
 
 /** @param reasons null: they are not known. */
-export function presentRequest(row: ListedRequest, reasons: PipelineReasons | null): z.input<typeof request> {
+export function presentRequest(
+  row: ListedRequest,
+  reasons: PipelineReasons | null,
+): Omit<z.input<typeof request>, "from_user" | "to_user"> {
+  const tokenId = row.nft_token_id === null ? null : toWireInteger(row.nft_token_id);
   return {
     request_id: row.id,
     type: row.type,
@@ -118,7 +122,12 @@ export function presentRequest(row: ListedRequest, reasons: PipelineReasons | nu
     waiting_for: waitingFor(row, reasons, Date.now()),
     reference: row.reference,
     nft_collection: row.nft_collection,
-    nft_token_id: row.nft_token_id === null ? null : toWireInteger(row.nft_token_id),
+    nft_token_id: tokenId,
+    contract_address: row.nft_collection,
+    token_id: tokenId,
+    quantity: row.quantity === null ? null : toWireInteger(row.quantity),
+    from_address: row.from_address,
+    to_address: row.to_address,
     transaction_hash: row.transaction_hash,
     block_number: row.block_number,
     gas_used: row.gas_used,
@@ -126,6 +135,8 @@ export function presentRequest(row: ListedRequest, reasons: PipelineReasons | nu
     error_code: row.error_code,
     error_message: row.error_code === null ? null : ERRORS[row.error_code].message,
     errors: row.errors,
+    retry_of: row.retry_of,
+    retried_by: row.retried_by,
     created_at: isoTime(row.created_at),
     updated_at: isoTime(row.updated_at),
   };

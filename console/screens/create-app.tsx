@@ -24,7 +24,7 @@ interface Props {
 /** Creates an app and its first API key. Only the operator's session may. */
 export function CreateApp({ onClose, onCreated }: Props) {
   const [name, setName] = useState("");
-  const [scopes, setScopes] = useState<readonly Scope[]>(session().scopes);
+  const [scopes, setScopes] = useState<readonly Scope[]>(session().scopes.filter((scope) => scope !== "users"));
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const reason = useId();

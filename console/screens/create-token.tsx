@@ -36,6 +36,7 @@ const MEANINGS: Readonly<Record<Scope, string>> = {
   webhooks: "Set up the webhook.",
   contracts: "Follow contracts of others.",
   media: "Upload pictures and other files.",
+  users: "Rename users.",
 };
 
 /** Creates a token with some of the scopes of the session. */

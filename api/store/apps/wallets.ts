@@ -51,6 +51,11 @@ export async function insertWallets(trx: Trx, wallets: readonly NewWallet[], now
   return new Set(inserted.rows.map(({ address }) => address));
 }
 
+/** @param userIdentifier the app's new name for the user; null: the wallet has no user any more. */
+export async function setUserIdentifier(trx: Trx, address: string, userIdentifier: string | null): Promise<void> {
+  await trx.updateTable("wallets").set({ user_identifier: userIdentifier }).where("address", "=", address).execute();
+}
+
 const walletsByAddress = compiledSetQuery(
   { address: "text" },
   (input) => sql<WalletRow>`

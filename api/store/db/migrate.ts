@@ -28,6 +28,7 @@ import * as digestsOfLogs from "./migrations/0018-v0.3.0-digests-of-logs.ts";
 import * as verifications from "./migrations/0019-v0.3.0-verifications.ts";
 import * as crashesRolesAndReasons from "./migrations/0020-v0.4.0-crashes-roles-and-reasons.ts";
 import * as tokenEvents from "./migrations/0021-v0.4.0-token-events.ts";
+import * as partiesAndRetries from "./migrations/0023-v0.4.0-parties-and-retries.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -59,6 +60,7 @@ export const MIGRATIONS: Migrations = {
   "0019-v0.3.0-verifications": verifications,
   "0020-v0.4.0-crashes-roles-and-reasons": crashesRolesAndReasons,
   "0021-v0.4.0-token-events": tokenEvents,
+  "0023-v0.4.0-parties-and-retries": partiesAndRetries,
 };
 
 /** The migration after which processes of some roles are in a table of their own. */

@@ -65,6 +65,9 @@ export function keysetPage<T extends { created_at: number; id: string }>(
 /** A listing without a counter is counted up to this number. */
 export const MOST_COUNTED = 10_000;
 
+/** Bytes after which no more metadata is read for a page. The API cuts its pages at this size. */
+export const ENOUGH_BYTES = 4 * 1_048_576;
+
 /** By their creation. */
 export type Order = "newest" | "oldest";
 

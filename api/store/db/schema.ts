@@ -142,10 +142,20 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     outcome: string | null;
     nft_collection: string | null;
     nft_token_id: string | null;
-    /** Of a transfer. */
+    /** Of a transfer or a burn. */
     from_address: string | null;
     /** Who gets the token of a mint or a transfer. */
     to_address: string | null;
+    /** How many copies a mint, a transfer or a burn concerns, decimal. */
+    quantity: string | null;
+    /** The failed request that it sends again; null: none. No other request sends the same one again. */
+    retry_of: string | null;
+    /** The request that sends it again; null: none. */
+    retried_by: string | null;
+    /** 1: it waited for content that was copied or made for it. */
+    copies_media: Generated<number>;
+    /** 1: a reorg deeper than `CONFIRMATIONS` changed what its app was told of it. */
+    corrected: Generated<number>;
     transaction_hash: string | null;
     block_number: number | null;
     error_code: string | null;

@@ -1,12 +1,20 @@
 import { sql } from "kysely";
 
-import { MAX_PAGE, MAX_PAGE_BYTES } from "../../config/limits.ts";
 import type { CollectionMetadata, CollectionKind, CreateCollection } from "../../domain/command.ts";
 import type { Verified } from "../../domain/verification.ts";
 import { compiledSetQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import { type Db, inParts, rowSet, type SetColumns, type Trx } from "../db/sql.ts";
-import { DIRECTIONS, type Order, type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import {
+  DIRECTIONS,
+  ENOUGH_BYTES,
+  type Order,
+  type Page,
+  type PageQuery,
+  pageOf,
+  rowsToFetch,
+  rowsToSkip,
+} from "../db/pages.ts";
 import { beginningOf, beginsWith } from "../db/prefix.ts";
 import type { CollectionRow } from "../db/schema.ts";
 
@@ -66,8 +74,8 @@ export async function findCollectionsOfApps(
   });
 }
 
-/** Rows that are read at a time: their metadata may be large, and a page has no more of it than an answer. */
-const PART = MAX_PAGE + 1;
+/** Rows that are read at a time: their metadata may be large, and no more of it is read than an answer can have. */
+const PART = 31;
 
 /** Created collections. The page has fewer than asked for if they are large. */
 export async function listCollections(
@@ -86,7 +94,7 @@ export async function listCollections(
   const wanted = rowsToFetch(page);
   const rows = await read(page.after, rowsToSkip(page), Math.min(PART, wanted));
   let mayFollow = rows.length === PART && PART < wanted;
-  while (mayFollow && sizeOf(rows) <= MAX_PAGE_BYTES) {
+  while (mayFollow && sizeOf(rows) <= ENOUGH_BYTES) {
     const part = await read(rows.at(-1)?.seq ?? null, 0, Math.min(PART, wanted - rows.length));
     rows.push(...part);
     mayFollow = part.length === PART && rows.length < wanted;

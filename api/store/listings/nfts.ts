@@ -7,6 +7,7 @@ import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
 import { isFinalBlock, readMeta } from "../db/meta.ts";
 import {
+  ENOUGH_BYTES,
   DIRECTIONS,
   MOST_COUNTED,
   type Order,
@@ -72,9 +73,6 @@ export interface CollectionNft extends NftView {
 
 /** Metadata up to this size comes with the rows of a page. Only older versions accepted larger ones than a few of these. */
 const INLINE_BYTES = 262_144;
-
-/** Bytes after which no more large metadata is read for a page. The API cuts its pages at this size. */
-const ENOUGH_BYTES = 16 * INLINE_BYTES;
 
 /** Columns of a listing: the metadata unless it is large, and its size in bytes. `withLargeMetadata` reads the rest. */
 export const METADATA = [

@@ -9,7 +9,9 @@ import { type Page, pageOf, type PageQuery, rowsToFetch, rowsToSkip } from "../d
 import { unparkRows } from "../db/parked-rows.ts";
 import type { DeliveryRow, EventRow } from "../db/schema.ts";
 import { type Db, forKeyShare, rowSet, type Trx } from "../db/sql.ts";
+import { findWallets } from "../apps/wallets.ts";
 import { isAbandoned } from "./abandoned-deliveries.ts";
+import { textsWithUsers } from "./event-users.ts";
 
 /** A delivery with its event. */
 export interface LoggedDelivery extends DeliveryRow {
@@ -211,12 +213,13 @@ export async function redeliverFailed(
   return { redelivered: resent.length, more: events.length > resent.length };
 }
 
-/** The body of a delivery's calls. @param delivery of the caller's app. */
-export async function payloadOf(db: Db, delivery: Pick<DeliveryRow, "event_seq">): Promise<string> {
-  const { body } = await db
+/** The body that a call for the delivery would have now. @param delivery of the caller's app. */
+export async function payloadOf(db: Db, delivery: Pick<DeliveryRow, "event_seq" | "app_id">): Promise<string> {
+  const { body: text } = await db
     .selectFrom("events")
     .select("body")
     .where("seq", "=", delivery.event_seq)
     .executeTakeFirstOrThrow();
-  return body;
+  const [payload = text] = await textsWithUsers((calls) => findWallets(db, calls), [{ appId: delivery.app_id, text }]);
+  return payload;
 }

@@ -4,7 +4,9 @@ import { type Db, integerSet, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { CrashedAlone, CRASHES_ALONE, type LoneRuns, type UnderWay } from "../db/under-way.ts";
+import { findWallets } from "../apps/wallets.ts";
 import { LONGEST_DELIVERY_WAIT } from "./deliveries.ts";
+import { textsWithUsers } from "./event-users.ts";
 
 /** A delivery that is due, with everything that posting it takes. */
 export interface DueDelivery extends UnderWay {
@@ -12,7 +14,7 @@ export interface DueDelivery extends UnderWay {
   seq: number;
   appId: string;
   eventId: string;
-  /** The event's body as it was stored. It is sent and signed byte for byte, so nobody parses it on the way. */
+  /** The event's body, with the names that its users have now. It is sent and signed byte for byte. */
   payload: string;
   tries: number;
   /** Fencing token: grows each time the delivery is leased, so an earlier holder can change nothing any more. */
@@ -88,7 +90,9 @@ export async function dueDeliveries(db: Db, now: number, without: readonly strin
       join webhooks on webhooks.app_id = delivery.app_id
      where ${mayBeTried("delivery", sql`delivery.id`, now)}
      order by due.place, due.at, due.seq limit ${MOST_FOUND}`.execute(db);
-  return rows;
+  const stored = rows.map(({ appId, payload: text }) => ({ appId, text }));
+  const payloads = await textsWithUsers((calls) => findWallets(db, calls), stored);
+  return rows.map((row, index) => ({ ...row, payload: payloads[index] ?? row.payload }));
 }
 
 /** @returns the deliveries that no other process has leased meanwhile, with their new fencing token. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { Command } from "../../domain/command.ts";
+import { type Command, movementOf } from "../../domain/command.ts";
 import type { RequestFailureCode } from "../../domain/error-codes.ts";
 import { toWireInteger } from "../../domain/token.ts";
 import type { DefaultEvent, NamedEvent } from "../../domain/events.ts";
@@ -21,6 +21,12 @@ export interface EventBody {
   /** When the request has one. */
   reference?: string;
   transaction_hash: string | null;
+  /** These five, and `from_user` and `to_user` where it is read: absent in events that versions before 0.4.0 stored. */
+  contract_address?: string | null;
+  token_id?: number | string | null;
+  quantity?: number | string | null;
+  from_address?: string | null;
+  to_address?: string | null;
   /** When a collection or a token was created. */
   nft_collection?: string;
   /** When a token was created. */
@@ -126,6 +132,18 @@ export async function storeEvents(trx: Trx, events: readonly EventToStore[], now
   await enqueueDeliveries(trx, toDeliver, now);
 }
 
+/** Whom and what the request concerns. Names of users are never stored: `withUsers` adds them. */
+function partiesOf(request: EventSubject) {
+  const { from, to, quantity } = movementOf(request.command);
+  return {
+    contract_address: collectionOf(request),
+    token_id: request.nft_token_id === null ? null : toWireInteger(request.nft_token_id),
+    quantity: quantity === null ? null : toWireInteger(quantity),
+    from_address: from,
+    to_address: to,
+  };
+}
+
 function bodyOf({ request, type, errorCode }: NewEvent, now: number): EventBody {
   return {
     id: orderedUuid(),
@@ -134,6 +152,7 @@ function bodyOf({ request, type, errorCode }: NewEvent, now: number): EventBody 
     request_type: request.type,
     ...(request.reference === null ? {} : { reference: request.reference }),
     transaction_hash: request.transaction_hash,
+    ...partiesOf(request),
     ...created(request),
     ...(errorCode === undefined ? {} : { error_code: errorCode }),
     created_at: new Date(now).toISOString(),

@@ -2,7 +2,9 @@ import { sql } from "kysely";
 
 import { counterKeys, readCounters } from "../db/counters.ts";
 import { type Db, rowSet } from "../db/sql.ts";
+import { findWallets } from "../apps/wallets.ts";
 import type { EventBody } from "./events.ts";
+import { withUsers } from "./event-users.ts";
 
 /** An entry of the events feed. */
 export interface FeedEvent {
@@ -50,7 +52,15 @@ export async function feedPages(db: Db, cursors: readonly FeedCursor[], limit: n
                order by page.position limit 1 offset ${limit - 1}),
              ${Number.MAX_SAFE_INTEGER})
      order by input.ord, events.position`.execute(db);
+  const entries = rows.map(({ ord, body }) => ({
+    appId: cursors[ord]?.appId ?? "",
+    body: JSON.parse(body) as EventBody,
+  }));
+  const bodies = await withUsers((calls) => findWallets(db, calls), entries);
   const pages = cursors.map((): FeedEvent[] => []);
-  for (const { ord, position, body } of rows) pages[ord]?.push({ position, body: JSON.parse(body) as EventBody });
+  for (const [index, body] of bodies.entries()) {
+    const { ord = 0, position = 0 } = rows[index] ?? {};
+    pages[ord]?.push({ position, body });
+  }
   return pages;
 }

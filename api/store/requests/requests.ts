@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 
-import type { Command } from "../../domain/command.ts";
+import { type Command, movementOf } from "../../domain/command.ts";
 import { dayOf } from "../../domain/day.ts";
 import type { FieldError, RequestFailureCode } from "../../domain/error-codes.ts";
 import { storedBytesOf } from "../../domain/quota.ts";
@@ -47,6 +47,8 @@ export interface NewRequest {
   gas?: GasCharge | null;
   /** Whether content must be copied or made before a relayer may claim it. */
   waitsForMedia?: boolean;
+  /** The failed request that it sends again. */
+  retryOf?: string;
   now: number;
 }
 
@@ -63,6 +65,9 @@ const COLUMNS = {
   nft_token_id: "text",
   from_address: "text",
   to_address: "text",
+  quantity: "text",
+  retry_of: "text",
+  copies_media: "integer",
   gas_day: "integer",
   gas_charged: "integer",
   gas_estimate: "integer",
@@ -71,6 +76,7 @@ const COLUMNS = {
 
 function rowOf(request: NewRequest) {
   const { unlockable = null } = request;
+  const { from, to, quantity } = movementOf(request.command);
   return {
     id: request.id,
     app_id: request.appId,
@@ -82,8 +88,11 @@ function rowOf(request: NewRequest) {
     ready_at: request.waitsForMedia === true ? null : AT_ONCE,
     nft_collection: request.collection ?? null,
     nft_token_id: request.tokenId ?? null,
-    from_address: "from" in request.command ? request.command.from : null,
-    to_address: "to" in request.command ? request.command.to : null,
+    from_address: from,
+    to_address: to,
+    quantity,
+    retry_of: request.retryOf ?? null,
+    copies_media: request.waitsForMedia === true ? 1 : 0,
     gas_day: request.gas?.day ?? null,
     gas_charged: request.gas?.gas ?? null,
     gas_estimate: request.gas?.gas ?? null,
@@ -98,9 +107,11 @@ export async function insertRequests(trx: Trx, requests: readonly NewRequest[]):
   for (const part of inParts(rows)) {
     await sql`
       insert into requests (id, app_id, type, status, command, reference, unlockable, stored_bytes, ready_at, returns,
-                            nft_collection, nft_token_id, from_address, to_address, gas_day, gas_charged, gas_estimate, created_at, updated_at)
+                            nft_collection, nft_token_id, from_address, to_address, quantity, retry_of, copies_media,
+                            gas_day, gas_charged, gas_estimate, created_at, updated_at)
       select id, app_id, type, 'pending', command, reference, unlockable, stored_bytes, ready_at, 0,
-             nft_collection, nft_token_id, from_address, to_address, gas_day, gas_charged, gas_estimate, created_at, created_at
+             nft_collection, nft_token_id, from_address, to_address, quantity, retry_of, copies_media,
+             gas_day, gas_charged, gas_estimate, created_at, created_at
         from ${rowSet(trx, COLUMNS, part)} as input order by ord`.execute(trx);
   }
   const counters = new CounterDeltas();
@@ -316,6 +327,7 @@ export interface StoredRequest extends Omit<RequestRow, "command" | "number" | "
 const LISTED = [
   ...(["seq", "id", "app_id", "type", "status", "reference", "number", "lane", "batch_id", "returns"] as const),
   ...(["ready_at", "waiting_for"] as const),
+  ...(["from_address", "to_address", "quantity", "retry_of", "retried_by"] as const),
   ...(["nft_collection", "nft_token_id", "transaction_hash", "block_number", "error_code", "errors"] as const),
   ...(["gas_used", "fee_wei", "created_at", "updated_at"] as const),
 ] as const;

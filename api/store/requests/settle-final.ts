@@ -29,13 +29,14 @@ export async function correctFinal(
     made.nft_collection === current.nft_collection &&
     made.nft_token_id === current.nft_token_id;
   const moved = { ...made, transaction_hash: where.transactionHash, block_number: where.blockNumber };
+  // It failed before and fails again: nothing that the app was told has changed.
+  const corrected = !same && (current.status === "completed" || outcome.ok);
   await trx
     .updateTable("requests")
-    .set({ ...moved, updated_at: now })
+    .set({ ...moved, updated_at: now, ...(corrected ? { corrected: 1 } : {}) })
     .where("id", "=", row.id)
     .execute();
-  // It failed before and fails again: nothing that the app was told has changed.
-  if (same || (current.status === "failed" && !outcome.ok)) return;
+  if (!corrected) return;
   const errorCode = outcome.ok ? undefined : outcome.errorCode;
   await enqueueEvents(trx, [{ request: { ...current, ...moved }, type: "corrected", errorCode }], now);
 }

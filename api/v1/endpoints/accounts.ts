@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import type { Scope } from "../../commands/api-tokens.ts";
 import { createWallet } from "../../commands/create-wallet.ts";
+import { renameWallet } from "../../commands/rename-wallet.ts";
 import { followContents } from "../../commands/follow-contents.ts";
 import { sealedPlace } from "../../keys/sealer.ts";
 import { listWallets, searchWallets } from "../../store/apps/wallets.ts";
@@ -39,7 +40,7 @@ const accountsPage = z.object({ wallets: pageSchema(account), ...pageFrameFields
 const createAccountBody = z
   .strictObject({
     user_identifier: optional(userIdentifier).describe(
-      "The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`, no control characters. Without it, the wallet stays without a user for ever.",
+      "The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`, no control characters. Without it, the wallet has no user, until `PATCH /v1/accounts/{address}` gives it one.",
     ),
   })
   .meta({ id: "CreateWallet" });
@@ -50,7 +51,7 @@ const createAccount = defineEndpoint({
   summary: "Create a wallet",
   name: "createAccount",
   description:
-    "The same user of the same app always gets the same address. The wallet exists at once, without a transaction. **Without `user_identifier` each call creates another wallet, which stays without a user for ever**: store its address, because no call can give it a user later.",
+    "The same user of the same app always gets the same address. The wallet exists at once, without a transaction. If that address belongs to a renamed wallet, the user gets another one. **Without `user_identifier` each call creates another wallet, which has no user**: store its address.",
   examples: {
     bodies: { "For a user": { user_identifier: "alice" }, "Without a user": {} },
     answer: walletExample,
@@ -101,6 +102,32 @@ const getAccountOfUser = defineEndpoint({
     const user = { appId, userIdentifier: params.user_identifier };
     return presentWallet(foundOne(await lookUps.walletsOfUsers([user])));
   },
+});
+
+const renameAccount = defineEndpoint({
+  method: "patch",
+  path: "/accounts/:address",
+  summary: "Rename the user of a wallet, or remove the user identifier",
+  name: "renameAccount",
+  description:
+    "The wallet keeps its address, its tokens and its history. From this call on every answer, event and webhook call has the new name, also for what happened before. The old name is free: a wallet that is created for it gets another address.",
+  examples: {
+    bodies: { "Another name": { user_identifier: "alice" }, "No name": { user_identifier: null } },
+    answer: walletExample,
+  },
+  scope: "users",
+  params: addressParams,
+  body: z
+    .strictObject({
+      user_identifier: userIdentifier
+        .nullable()
+        .describe("The app's new name for the user, by the rules of `POST /v1/accounts`. null removes the name."),
+    })
+    .meta({ id: "RenameWallet" }),
+  response: account,
+  errors: ["not_found", "user_identifier_taken"],
+  handle: async (deps, { appId, params, body }) =>
+    presentWallet(await renameWallet(deps, appId, params.address, body.user_identifier)),
 });
 
 const listWalletHistory = defineEndpoint({
@@ -236,6 +263,7 @@ export const ACCOUNTS = [
   createAccount,
   listAccounts,
   getAccountOfUser,
+  renameAccount,
   listWalletHistory,
   listContents,
   listContentsOfContract,

@@ -6,6 +6,7 @@ import { REQUEST_TYPES } from "../../domain/request.ts";
 import { refuse } from "./inputs.ts";
 import { address, integer, requestFailure, requestId, time } from "./outputs.ts";
 import { fromBase64, pageFields, toBase64 } from "./pages.ts";
+import { parties } from "./requests.ts";
 
 /** An event of a request: the body of a webhook, and an entry of the feed. */
 export const event = z
@@ -20,6 +21,7 @@ export const event = z
     request_type: z.enum(REQUEST_TYPES).describe("What the request does."),
     reference: z.string().optional().describe("Present when the call that created the request had a `reference`."),
     transaction_hash: z.string().nullable().describe("null when the request was never sent."),
+    ...z.object(parties).partial().shape,
     nft_collection: address.optional().describe("Present when a collection or a token was created."),
     nft_token_id: integer.optional().describe("Present when a token was created."),
     error_code: requestFailure

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { SCOPES } from "../../commands/api-tokens.ts";
+import { SCOPES, USUAL_SCOPES } from "../../commands/api-tokens.ts";
 import { FIRST_TOKEN } from "../../commands/apps.ts";
 import { MAX_APP_NAME, MAX_TOKEN_NAME } from "../../config/limits.ts";
 import { CONDITIONS, NODE_WORDS } from "../../domain/conditions.ts";
@@ -225,7 +225,7 @@ export const newAppBody = z
       })
       .describe("Unique name of the app. Spaces around it are removed."),
     scopes: optional(z.array(scope).min(1).max(SCOPES.length)).describe(
-      "What the app's first token may do. By default everything that the session may do.",
+      "What the app's first token may do. By default everything that the session may do, but `users`.",
     ),
     token_name: optional(text(MAX_TOKEN_NAME, 1)).describe(
       `Name of the token, for your own reference. By default \`${FIRST_TOKEN}\`.`,
@@ -249,7 +249,7 @@ export const newAppExample = {
   name: "my-shop",
   created_at: TIME,
   token_id: newTokenExample.token_id,
-  scopes: [...SCOPES],
+  scopes: [...USUAL_SCOPES],
   token: newTokenExample.token,
 };
 

@@ -51,6 +51,30 @@ export const requestsQuery = z
       refuse(context, "conflict", "Cannot be combined with `wallet`.", ["user"]);
   });
 
+/** Whom and what a request concerns. The names of users are those of now. */
+export const parties = {
+  contract_address: address
+    .nullable()
+    .describe("The contract that the request concerns. null while a collection is being created."),
+  token_id: integer
+    .nullable()
+    .describe("The token that the request concerns. null for a collection, and until the id of a new token is known."),
+  quantity: integer.nullable().describe("Number of copies. null unless tokens are minted, transferred or burnt."),
+  from_address: address.nullable().describe("Who gives the token in a transfer or burn. null otherwise."),
+  to_address: address.nullable().describe("Who gets the token of a mint or a transfer. null otherwise."),
+  from_user: user("from_address"),
+  to_user: user("to_address"),
+};
+
+function user(field: string) {
+  return z
+    .string()
+    .nullable()
+    .describe(
+      `The app's own name for the user who has the wallet \`${field}\` now. null: none of the app's users has it.`,
+    );
+}
+
 export const request = z
   .object({
     request_id: requestId,
@@ -78,6 +102,7 @@ export const request = z
       .describe(
         "The token that the request concerns. null for a collection, and until the id of a new token is known.",
       ),
+    ...parties,
     transaction_hash: transactionHash
       .nullable()
       .describe(
@@ -99,6 +124,8 @@ export const request = z
         "The same as a sentence for a person, with what to do next. `errors` can have more. null unless it failed.",
       ),
     errors: fieldErrors,
+    retry_of: requestId.nullable().describe("The failed request that this one sends again. null: none."),
+    retried_by: requestId.nullable().describe("The request that sends this one again. null: none."),
     created_at: time,
     updated_at: time,
   })

@@ -50,7 +50,7 @@ describe("the SQL statements of a batch", () => {
     const limits = { ...DEFAULT_LIMITS, contracts: 10_000 };
     const deps = {
       database,
-      deriveWallets: createWalletDerivation(DERIVER),
+      deriveWallets: createWalletDerivation(DERIVER, database.read),
       acceptQueue: new AcceptQueue(database, api.sealer, { appGasPerDay: 1e15, limits }),
       lookUps: createLookUps(database.read),
       sealer: api.sealer,

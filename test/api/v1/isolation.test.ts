@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import { issueToken, SCOPES } from "../../../api/commands/api-tokens.ts";
 import { listApiTokens } from "../../../api/store/apps/api-tokens.ts";
 import { conformanceOf, type OpenApiDocument, type Operation } from "../../support/conformance.ts";
 import type { Answer } from "../support/api.ts";
@@ -107,6 +108,8 @@ const NAMING: Record<string, Naming> = {
   changeToken: { path: token, body: () => ({ name: "Mine now" }) },
   freezeCollection: { path: collection },
   exportHolders: { query: ({ collection: address }) => `?collection=${address}` },
+  retryRequest: { path: ({ request }) => ({ request_id: request }) },
+  renameAccount: { path: wallet, body: () => ({ user_identifier: "mine now" }) },
   getRequest: { path: ({ request }) => ({ request_id: request }) },
   deleteContract: { path: ({ contract }) => ({ address: contract }) },
   getDelivery: { path: ({ delivery }) => ({ id: delivery }) },
@@ -153,6 +156,8 @@ describe("isolation of apps", () => {
   let theirs: Things;
   /** Of the first app. */
   let session: TestSession;
+  /** Of the other app, with every scope. */
+  let otherToken: string;
   const nobodys: Things = {
     wallet: randomAddress(),
     collection: randomAddress(),
@@ -188,6 +193,8 @@ describe("isolation of apps", () => {
     };
     expect(Object.values(theirs)).to.not.include("");
     session = await startSession(api);
+    const order = { appId: api.other.id, name: "every scope", scopes: SCOPES, expiresAt: null };
+    otherToken = (await issueToken(api, order)).token;
   });
 
   /** The call with the other app's token or session. Signing out ends a session, so each call has its own. */
@@ -198,7 +205,7 @@ describe("isolation of apps", () => {
     const real = filled + (query?.(things) ?? "");
     const sent = body === undefined ? OWN[name]?.body : body(things);
     const options = sent === undefined ? {} : { body: sent };
-    if (by === "token" && caller === "any") return api.call(method, real, { token: api.other.token, ...options });
+    if (by === "token" && caller === "any") return api.call(method, real, { token: otherToken, ...options });
     const session = await startSession(api, { appId: api.other.id });
     return session.call(method, real, options);
   }

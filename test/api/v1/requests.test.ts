@@ -25,6 +25,9 @@ describe("requests", () => {
         reference: null,
         nft_collection: null,
         nft_token_id: null,
+        ...{ contract_address: null, token_id: null, quantity: null },
+        ...{ from_address: null, to_address: null, from_user: null, to_user: null },
+        ...{ retry_of: null, retried_by: null },
         transaction_hash: null,
         block_number: null,
         gas_used: null,
@@ -36,6 +39,53 @@ describe("requests", () => {
         waiting_for: "unknown",
         updated_at: created,
       });
+    });
+
+    it("says whom and what it concerns, with the present names of the app's own users", async () => {
+      const walletOf = async (user: string, token = api.app.token) =>
+        (await api.post("/v1/accounts", { user_identifier: user }, { token })).body.address ?? "";
+      const [alice, bob, theirs] = [
+        await walletOf("alice"),
+        await walletOf("bob"),
+        await walletOf("eve", api.other.token),
+      ];
+      const contract = await addCollection(api, { type: "ERC1155" });
+      await addMint(api, { contract, to: alice, tokenId: 7, type: "ERC1155", quantity: 5 });
+      const token = { from_address: alice, contract_address: contract, token_id: 7 };
+      const moved = { contract_address: contract, token_id: 7, from_address: alice, from_user: "alice" };
+      const erc721 = await addCollection(api);
+      const calls = [
+        [
+          await api.post("/v1/transfers", { ...token, to_user: "bob", amount: 2 }),
+          { ...moved, to_address: bob, to_user: "bob", quantity: 2 },
+        ],
+        [
+          await api.post("/v1/transfers", { ...token, to_address: theirs, amount: 1 }),
+          { ...moved, to_address: theirs, to_user: null, quantity: 1 },
+        ],
+        [
+          await api.post("/v1/burns", { ...token, amount: 1 }),
+          { ...moved, to_address: null, to_user: null, quantity: 1 },
+        ],
+        [
+          await api.post("/v1/nfts", { collection_address: erc721, to_user: "alice" }),
+          {
+            ...{ contract_address: erc721, token_id: null, quantity: 1 },
+            ...{ from_address: null, from_user: null, to_address: alice, to_user: "alice" },
+          },
+        ],
+      ] as const;
+      for (const [answer, expected] of calls) {
+        const { body } = await api.get(`/v1/requests/${expectAccepted(answer)}`);
+        expect(body).to.deep.include(expected);
+        expect(body).to.include({ nft_token_id: expected.token_id });
+      }
+      const listed = (await api.get("/v1/requests?order=oldest")).body.requests as Record<string, unknown>[];
+      expect(listed.slice(-4).map(({ to_user: user }) => user)).to.deep.equal(["bob", null, null, "alice"]);
+      await api.database.write((trx) =>
+        trx.updateTable("wallets").set({ user_identifier: "robert" }).where("address", "=", bob).execute(),
+      );
+      expect((await api.get(`/v1/requests?user=robert`)).body.requests?.[0]).to.include({ to_user: "robert" });
     });
 
     it("shows the result of a completed request, and the cause of a failed one", async () => {

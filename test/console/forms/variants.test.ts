@@ -44,7 +44,7 @@ describe("variants of a form", () => {
     for (const kind of KINDS) {
       expect(leftOut("post /v1/collections", createVariant(kind))).to.deep.equal(["type"]);
       expect(leftOut("post /v1/nfts", mintVariant(kind, "new"))).to.deep.equal(["collection_address"]);
-      const known = ["from_address", "contract_address", "token_id"];
+      const known = ["contract_address", "token_id"];
       expect(leftOut("post /v1/transfers", transferVariant(kind.type))).to.deep.equal(known);
       expect(leftOut("post /v1/burns", burnVariant(kind.type))).to.deep.equal(known);
     }

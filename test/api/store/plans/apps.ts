@@ -41,6 +41,7 @@ import {
   insertWallets,
   listWallets,
   delegatedAmong,
+  setUserIdentifier,
   walletPaths,
 } from "../../../../api/store/apps/wallets.ts";
 import { BUSY } from "../support/large-database.ts";
@@ -112,6 +113,7 @@ async function callsOfAnApp({ read, write }: Tour): Promise<void> {
   ];
   await write((trx) => insertWallets(trx, wallets, 1));
   await findWallets(read, [{ appId: app, address: BUSY.wallet }]);
+  await write((trx) => setUserIdentifier(trx, BUSY.wallet, "user-of-the-busy-wallet"));
   await findWalletsOfUsers(read, [{ appId: app, userIdentifier: "user-7" }]);
   for (const page of PAGES) await listWallets(read, app, "oldest", page);
   await walletPaths(read, [BUSY.wallet, "nobody"]);

@@ -25,6 +25,7 @@ import {
 import { replaceCollectionMetadata, replaceTokenMetadata } from "../../../../api/store/requests/metadata.ts";
 import { requestsByNumber } from "../../../../api/store/requests/requests.ts";
 import { ReservationSet } from "../../../../api/store/requests/reservation-set.ts";
+import { markRetried } from "../../../../api/store/requests/request-state.ts";
 import { settleFinal } from "../../../../api/store/requests/settle-final.ts";
 import { findCollection } from "../../../../api/store/listings/collections.ts";
 import { findMintedNft } from "../../../../api/store/listings/nfts.ts";
@@ -124,6 +125,8 @@ async function mintTokens(tour: Tour): Promise<Sent> {
   await tour.write((trx) => rollback(trx, block - 1));
   await store(tour, { ...range, confirmed: block - 1 });
   await tour.write((trx) => settleFinal(trx, { confirmed: block, failuresUpTo: block }, NOW));
+  const [final] = sent.requests;
+  if (final !== undefined) await tour.write((trx) => markRetried(trx, final.id, "again"));
   return sent;
 }
 

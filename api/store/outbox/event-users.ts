@@ -1,0 +1,75 @@
+import type { findWallets } from "../apps/wallets.ts";
+
+/** What says who gives and who gets tokens: a request, or an event. An event that an earlier version stored does not. */
+interface Parties {
+  from_address?: string | null;
+  to_address?: string | null;
+}
+
+/** The names of users are joined when something is read, and stored nowhere else: a user can be renamed or removed. */
+interface Users {
+  from_user: string | null;
+  to_user: string | null;
+}
+
+/** The wallets of a group of calls: `findWallets`, with its database. */
+type FindWallets = (calls: Parameters<typeof findWallets>[1]) => ReturnType<typeof findWallets>;
+
+/**
+ * Adds `from_user` and `to_user`, the present names of the users who have the wallets of the app at these addresses, with one
+ * look-up for all. null: the address is not a wallet of the app, or the wallet has no user.
+ * @param entries each with the app whose names count. Those that do not say who gives and who gets stay as they are.
+ * @returns the bodies, in their order.
+ */
+export async function withUsers<B extends Required<Parties>>(
+  find: FindWallets,
+  entries: readonly { appId: string; body: B }[],
+): Promise<(B & Users)[]>;
+export async function withUsers<B extends object>(
+  find: FindWallets,
+  entries: readonly { appId: string; body: B }[],
+): Promise<(B & Partial<Users>)[]>;
+export async function withUsers(
+  find: FindWallets,
+  entries: readonly { appId: string; body: Parties }[],
+): Promise<(Parties & Partial<Users>)[]> {
+  const calls = entries.flatMap(({ appId, body: { from_address: from, to_address: to } }) =>
+    [from, to].flatMap((address) => (address == null ? [] : { appId, address })),
+  );
+  const wallets = calls.length === 0 ? [] : await find(calls);
+  const names = new Map(
+    wallets.flatMap((wallet) => (wallet === undefined ? [] : [[keyOf(wallet), wallet.user_identifier]])),
+  );
+  const nameOf = (appId: string, address: string | null | undefined) =>
+    address == null ? null : (names.get(keyOf({ app_id: appId, address })) ?? null);
+  return entries.map(({ appId, body }) => {
+    if (!("from_address" in body) && !("to_address" in body)) return body;
+    return { ...body, from_user: nameOf(appId, body.from_address), to_user: nameOf(appId, body.to_address) };
+  });
+}
+
+function keyOf({ app_id: appId, address }: { app_id: string; address: string }): string {
+  return `${address} ${appId}`;
+}
+
+/** The same for bodies that are stored as JSON. A damaged one stays as it is: whoever reads it finds the fault. */
+export async function textsWithUsers(
+  find: FindWallets,
+  entries: readonly { appId: string; text: string }[],
+): Promise<string[]> {
+  const bodies = entries.map(({ text }) => parsed(text));
+  const whole = entries.flatMap(({ appId }, at) => (bodies[at] === null ? [] : { appId, body: bodies[at] ?? {}, at }));
+  const texts = entries.map(({ text }) => text);
+  for (const [index, body] of (await withUsers(find, whole)).entries())
+    texts[whole[index]?.at ?? 0] = JSON.stringify(body);
+  return texts;
+}
+
+function parsed(text: string): object | null {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === "object" ? body : null;
+  } catch {
+    return null;
+  }
+}
