@@ -40,9 +40,12 @@ const REASONS: Partial<Record<Reason, string>> = {
 /** What a request waits for that goes its usual way. */
 const USUAL: readonly (Reason | null)[] = [null, "queued", "simulation", "confirmations"];
 
-/** A reason that somebody must know of, in short; null: there is none. A newer service may have further words. */
-export function shortReason({ waiting_for: reason }: Pick<Request, "waiting_for">): string | null {
-  return USUAL.includes(reason) ? null : (reason?.replaceAll("_", " ") ?? null);
+/** Why it failed, or waits so that somebody must know of it, in short; null: neither. A newer service may have further words. */
+export function shortReason({
+  waiting_for: waits,
+  error_code: code,
+}: Pick<Request, "waiting_for" | "error_code">): string | null {
+  return (code ?? (USUAL.includes(waits) ? null : waits))?.replaceAll("_", " ") ?? null;
 }
 
 /** The state of a request as a sentence. */

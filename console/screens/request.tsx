@@ -4,7 +4,7 @@ import { Address, Copyable, CopyButton } from "../parts/copyable.tsx";
 import { CopyAs } from "../parts/copy-as.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Loading } from "../parts/loading.tsx";
-import { CollectionName } from "../parts/named.tsx";
+import { CollectionName, Holder } from "../parts/named.tsx";
 import { Prose } from "../parts/prose.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Age, Ether, Moment } from "../parts/when.tsx";
@@ -16,6 +16,7 @@ import { SERVICE_URL } from "../service/session.ts";
 import { useData } from "../service/use-data.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
 import { useRequest } from "../write/follow-request.ts";
+import { SendAgain } from "./request-again.tsx";
 import { RequestsTable } from "./requests.tsx";
 import { type Remedy, remediesOf, type Request, stateSentence, TYPE_NAMES } from "./request-state.ts";
 
@@ -88,6 +89,7 @@ function Facts({ request }: { request: Request }) {
           </dd>
         </>
       )}
+      <Who request={request} />
       <dt>Transaction</dt>
       <dd>
         {hash === null ? (
@@ -107,6 +109,42 @@ function Facts({ request }: { request: Request }) {
       <dt>Fee</dt>
       <dd>{request.fee_wei === null ? unknown : <Ether wei={request.fee_wei} />}</dd>
     </dl>
+  );
+}
+
+/** Who gives and who gets how many copies, and which request it sends again. */
+function Who({ request }: { request: Request }) {
+  return (
+    <>
+      <Party head="From" address={request.from_address} />
+      <Party head="To" address={request.to_address} />
+      {request.quantity !== null && (
+        <>
+          <dt>Copies</dt>
+          <dd>{request.quantity}</dd>
+        </>
+      )}
+      {request.retry_of !== null && (
+        <>
+          <dt>Sends again</dt>
+          <dd>
+            <a href={href("/requests/:request_id", { request_id: request.retry_of })}>{shortHex(request.retry_of)}</a>
+          </dd>
+        </>
+      )}
+    </>
+  );
+}
+
+function Party({ head, address }: { head: string; address: string | null }) {
+  if (address === null) return null;
+  return (
+    <>
+      <dt>{head}</dt>
+      <dd>
+        <Holder address={address} />
+      </dd>
+    </>
   );
 }
 
@@ -142,6 +180,9 @@ function Failure({ request }: { request: Request }) {
             <a href={to}>{text}</a>
           </li>
         ))}
+        <li>
+          <SendAgain request={request} />
+        </li>
         {code !== null && (
           <li>
             <a href={`${SERVICE_URL}docs/errors#${encodeURIComponent(code)}`}>About {code}</a>

@@ -14,6 +14,7 @@ import { shortHex } from "../service/format.ts";
 import type { Order } from "../service/order.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
 import { type Query, RequestFilters } from "./request-filters.tsx";
+import { SendAgain } from "./request-again.tsx";
 import { type Request, shortReason, TYPE_NAMES } from "./request-state.ts";
 import { useLiveRequests } from "./use-live-requests.ts";
 
@@ -133,6 +134,7 @@ export function RequestsTable({ caption, requests }: { caption: string; requests
         },
         { head: "State", cell: (request) => <State request={request} /> },
         { head: "Token", cell: (request) => <Subject request={request} /> },
+        { head: "To", cell: (request) => <Receiver request={request} /> },
         { head: "Fee", right: true, cell: ({ fee_wei }) => (fee_wei === null ? "–" : <Ether wei={fee_wei} />) },
         { head: "Accepted", right: true, cell: (request) => <Age time={request.created_at} /> },
       ]}
@@ -144,8 +146,25 @@ function State({ request }: { request: Request }) {
   const reason = shortReason(request);
   return (
     <>
-      <StateBadge status={request.status} /> {reason !== null && <span class="muted">{reason}</span>}
+      <StateBadge status={request.status} />{" "}
+      {reason !== null && (
+        <span class="muted" title={request.error_message ?? undefined}>
+          {reason}
+        </span>
+      )}{" "}
+      <SendAgain request={request} />
     </>
+  );
+}
+
+/** Who gets the token: the app's user, or an address. */
+function Receiver({ request: { to_address: address, to_user: user } }: { request: Request }) {
+  if (address === null) return <>–</>;
+  if (user === null) return <code title={address}>{shortHex(address)}</code>;
+  return (
+    <a href={href("/wallets/:address", { address })} title={address}>
+      <bdi>{user}</bdi>
+    </a>
   );
 }
 

@@ -138,6 +138,32 @@ describe("console > requests", () => {
     await expectNoAxeViolations(page);
   });
 
+  it("shows in the list who gets the token and why a request failed, and sends it again", async () => {
+    const address = await api.wallet("receiver");
+    const mint = { collection_address: collection, image: "http://10.0.0.1/picture.png", copy_media: true };
+    const ids: string[] = [];
+    for (const to of [address, HOLDER]) ids.push(await api.accept("/v1/nfts", { ...mint, to_address: to }));
+    for (const id of ids) await api.settled(id);
+    const page = await web.open({ screen: "/requests/state/failed" });
+    const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "receiver" }) });
+    await row.getByText("media blocked").waitFor();
+    await page
+      .getByTitle(/^0x0{38}b1$/i)
+      .first()
+      .waitFor();
+    await expectNoAxeViolations(page);
+    await page.setViewportSize(NARROW);
+    await expectNoSidewaysScrolling(page);
+    await row.getByRole("button", { name: "Send again" }).click();
+    await page.getByText("Sends again", { exact: true }).waitFor();
+    const again = page.url().split("/").at(-1) ?? "";
+    expect(await api.ok("GET", `/v1/requests/${again}`)).to.include({ retry_of: ids[0] });
+    await api.settled(again);
+    await goTo(page, "/requests/state/failed");
+    await page.getByRole("link", { name: "Sent again" }).waitFor();
+    expect(await page.getByRole("button", { name: "Send again" }).count()).to.be.greaterThan(1);
+  });
+
   it("says when a request does not exist", async () => {
     web.allowProblems(/404/);
     const page = await web.open({ screen: `/requests/${"0".repeat(64)}` });
