@@ -268,51 +268,105 @@ export interface paths {
     post: operations["retryRequest"];
   }>;
   "/v1/webhook": Path<{
-    /** Show the app's webhook */
+    /** Show the app's first webhook */
     get: operations["getWebhook"];
     /**
-     * Register or change the app's webhook
-     * @description Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: that is checked now, if the name is known, and at each delivery.
+     * Register or change the app's first webhook
+     * @description Further webhooks are made with `POST /v1/webhooks`. Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: that is checked now, if the name is known, and at each delivery.
      */
     put: operations["putWebhook"];
-    /** Remove the app's webhook */
+    /** Remove the app's first webhook */
     delete: operations["deleteWebhook"];
   }>;
   "/v1/webhook/test": Path<{
     /**
-     * Send a test event to the app's webhook
+     * Send a test event to the app's first webhook
      * @description The event has the type `test` and no request. It is sent whichever event types the webhook has chosen. Like every event it is signed, retried and listed among the deliveries, but it is not in the event feed. The call fails with `validation_failed` when the webhook is disabled.
      */
     post: operations["testWebhook"];
   }>;
   "/v1/webhook/secret": Path<{
     /**
-     * Rotate the signing secret of the app's webhook
+     * Rotate the signing secret of the app's first webhook
      * @description The new secret is shown only once. For 24 hours each call carries two signatures, one with each secret, so that the receiver can switch at any time. At most two secrets are live: another rotation within that time ends the oldest at once.
      */
     post: operations["rotateWebhookSecret"];
   }>;
   "/v1/webhook/deliveries": Path<{
-    /** List webhook deliveries, newest first */
+    /** List deliveries of the app's first webhook, newest first */
     get: operations["listDeliveries"];
   }>;
   "/v1/webhook/deliveries/redeliver": Path<{
     /**
-     * Send the events of all failed deliveries again
+     * Send the events of all failed deliveries of the app's first webhook again
      * @description Those of the newest 10,000 failed deliveries whose events no later delivery has, the oldest first, at most 1,000 in a call: call again while `more` is true. Each event keeps its `webhook-id` and gets a new delivery. The call fails with `validation_failed` when the webhook is disabled.
      */
     post: operations["redeliverFailed"];
   }>;
   "/v1/webhook/deliveries/{id}": Path<{
-    /** Show a webhook delivery with its payload */
+    /**
+     * Show a webhook delivery with its payload
+     * @description Of any webhook of the app.
+     */
     get: operations["getDelivery"];
   }>;
   "/v1/webhook/deliveries/{id}/redeliver": Path<{
     /**
      * Send the event of a delivery again, at once
-     * @description The receiver gets the same event with the same `webhook-id`. If the delivery has ended, the answer is a new delivery. If it waits for a retry, the retry happens now. The call fails with `validation_failed` when the webhook is disabled.
+     * @description Of any webhook of the app. The receiver gets the same event with the same `webhook-id`. If the delivery has ended, the answer is a new delivery. If it waits for a retry, the retry happens now. The call fails with `validation_failed` when the webhook is disabled.
      */
     post: operations["redeliver"];
+  }>;
+  "/v1/webhooks": Path<{
+    /** List the app's webhooks */
+    get: operations["listWebhooks"];
+    /**
+     * Create a webhook
+     * @description Each webhook has its own secret, order, retries and deliveries, and none delays another. An app has at most 10, with that of `/v1/webhook`. The answer shows the signing secret once, so the call takes no `Idempotency-Key`: if the answer is lost, remove the webhook and create it again. `PUT /v1/webhook` says what holds for the URL.
+     */
+    post: operations["createWebhook"];
+  }>;
+  "/v1/webhooks/{id}": Path<{
+    /** Show one of the app's webhooks */
+    get: operations["getOneWebhook"];
+    /**
+     * Remove a webhook
+     * @description Its deliveries that wait fail. No other webhook takes its place.
+     */
+    delete: operations["deleteOneWebhook"];
+    /**
+     * Change a webhook
+     * @description A field that is left out keeps its value. `url` enables a disabled webhook. The secret stays.
+     */
+    patch: operations["changeWebhook"];
+  }>;
+  "/v1/webhooks/{id}/test": Path<{
+    /**
+     * Send a test event to a webhook
+     * @description As `POST /v1/webhook/test`, to this webhook only.
+     */
+    post: operations["testOneWebhook"];
+  }>;
+  "/v1/webhooks/{id}/secret": Path<{
+    /**
+     * Rotate the signing secret of a webhook
+     * @description As `POST /v1/webhook/secret`. Other webhooks keep their secrets.
+     */
+    post: operations["rotateOneSecret"];
+  }>;
+  "/v1/webhooks/{id}/deliveries": Path<{
+    /**
+     * List the deliveries of a webhook, newest first
+     * @description `GET /v1/webhook/deliveries/{id}` shows one of them, and `POST .../redeliver` sends it again.
+     */
+    get: operations["listDeliveriesOfWebhook"];
+  }>;
+  "/v1/webhooks/{id}/deliveries/redeliver": Path<{
+    /**
+     * Send the events of a webhook's failed deliveries again
+     * @description As `POST /v1/webhook/deliveries/redeliver`, for this webhook.
+     */
+    post: operations["redeliverFailedOfWebhook"];
   }>;
   "/v1/events": Path<{
     /**
@@ -509,6 +563,7 @@ export interface paths {
      *     | 422 | `contract_not_supported` | The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks. | [docs/errors#contract_not_supported](docs/errors#contract_not_supported) |
      *     | 422 | `not_supported_by_chain` | The chain does not support what this call needs: without delegation (EIP-7702), wallets cannot move or burn tokens of contracts of others. | [docs/errors#not_supported_by_chain](docs/errors#not_supported_by_chain) |
      *     | 422 | `too_many_contracts` | The app follows as many contracts of others as it may. Stop following one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit. | [docs/errors#too_many_contracts](docs/errors#too_many_contracts) |
+     *     | 422 | `too_many_webhooks` | The app has 10 webhooks, and may not have more. Change or remove one: GET /v1/webhooks lists them. | [docs/errors#too_many_webhooks](docs/errors#too_many_webhooks) |
      *     | 422 | `token_not_found` | The token does not exist. Check the token id, or wait until its mint has completed. | [docs/errors#token_not_found](docs/errors#token_not_found) |
      *     | 422, request | `token_already_exists` | This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies. | [docs/errors#token_already_exists](docs/errors#token_already_exists) |
      *     | 422, request | `insufficient_balance` | The wallet does not hold the token, or not enough copies of it. Check what the wallet holds. | [docs/errors#insufficient_balance](docs/errors#insufficient_balance) |
@@ -704,8 +759,73 @@ export interface components {
     SetWebhook: {
       /** @description http(s) URL that resolves to public addresses. */
       url: string;
-      /** @description Event types to send. The default is all of them. */
-      events?: ("sent" | "completed" | "error" | "corrected")[] | null;
+      /** @description Event types to send. The default is `sent`, `completed`, `error`, `corrected`. */
+      events?:
+        | (
+            | "sent"
+            | "completed"
+            | "error"
+            | "corrected"
+            | "in_block"
+            | "dropped"
+            | "token.minted"
+            | "token.burned"
+            | "token.sent"
+            | "token.received"
+            | "token.transferred"
+            | "gap"
+          )[]
+        | null;
+    };
+    CreateWebhook: {
+      /** @description http(s) URL that resolves to public addresses. */
+      url: string;
+      /** @description Event types to send. The default is `sent`, `completed`, `error`, `corrected`. */
+      events?:
+        | (
+            | "sent"
+            | "completed"
+            | "error"
+            | "corrected"
+            | "in_block"
+            | "dropped"
+            | "token.minted"
+            | "token.burned"
+            | "token.sent"
+            | "token.received"
+            | "token.transferred"
+            | "gap"
+          )[]
+        | null;
+      /** @description Only events about these contracts are sent, and `gap`. Until a collection is created, its request is about none. The default is all. */
+      collections?: string[] | null;
+      /** @description The app's own words. */
+      description?: string | null;
+    };
+    ChangeWebhook: {
+      /** @description http(s) URL that resolves to public addresses. It enables a disabled webhook. */
+      url?: string;
+      /** @description Event types to send. The default is `sent`, `completed`, `error`, `corrected`. null: the default. */
+      events?:
+        | (
+            | "sent"
+            | "completed"
+            | "error"
+            | "corrected"
+            | "in_block"
+            | "dropped"
+            | "token.minted"
+            | "token.burned"
+            | "token.sent"
+            | "token.received"
+            | "token.transferred"
+            | "gap"
+          )[]
+        | null;
+      /** @description Only events about these contracts are sent, and `gap`. Until a collection is created, its request is about none. The default is all. null: the default. */
+      collections?: string[] | null;
+      /** @description The app's own words. null removes them. */
+      description?: string | null;
     };
     CreateSession: {
       /** @description The code of the link that `npm run cli -- console` prints. It works once, within ten minutes. */
@@ -1126,6 +1246,7 @@ export interface components {
       | "contract_not_supported"
       | "not_supported_by_chain"
       | "too_many_contracts"
+      | "too_many_webhooks"
       | "token_not_found"
       | "token_already_exists"
       | "insufficient_balance"
@@ -1277,24 +1398,70 @@ export interface components {
     /** @description An amount in wei, as a decimal string. */
     Wei: string;
     RegisteredWebhook: {
+      /** @description Names the webhook. That of `/v1/webhook` has the app's id. */
+      id: string;
       /** @description Where events are sent. */
       url: string;
-      /** @description null means all of them. */
-      events: ("sent" | "completed" | "error" | "corrected")[] | null;
+      /** @description null means `sent`, `completed`, `error`, `corrected`. */
+      events:
+        | (
+            | "sent"
+            | "completed"
+            | "error"
+            | "corrected"
+            | "in_block"
+            | "dropped"
+            | "token.minted"
+            | "token.burned"
+            | "token.sent"
+            | "token.received"
+            | "token.transferred"
+            | "gap"
+          )[]
+        | null;
+      /** @description Contracts whose events are sent. null means all. */
+      collections: components["schemas"]["Address"][] | null;
+      /** @description The app's own words. */
+      description: string | null;
       /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
       disabled_at: components["schemas"]["Time"] | null;
+      /** @description Why deliveries do not succeed: the error of the newest one if it has failed for good, else of one that waits for a retry. null: they succeed. */
+      last_error: string | null;
       created_at: components["schemas"]["Time"];
       updated_at: components["schemas"]["Time"];
       /** @description Signing secret. Shown only once, at the first registration. */
       secret: string | null;
     };
     Webhook: {
+      /** @description Names the webhook. That of `/v1/webhook` has the app's id. */
+      id: string;
       /** @description Where events are sent. */
       url: string;
-      /** @description null means all of them. */
-      events: ("sent" | "completed" | "error" | "corrected")[] | null;
+      /** @description null means `sent`, `completed`, `error`, `corrected`. */
+      events:
+        | (
+            | "sent"
+            | "completed"
+            | "error"
+            | "corrected"
+            | "in_block"
+            | "dropped"
+            | "token.minted"
+            | "token.burned"
+            | "token.sent"
+            | "token.received"
+            | "token.transferred"
+            | "gap"
+          )[]
+        | null;
+      /** @description Contracts whose events are sent. null means all. */
+      collections: components["schemas"]["Address"][] | null;
+      /** @description The app's own words. */
+      description: string | null;
       /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
       disabled_at: components["schemas"]["Time"] | null;
+      /** @description Why deliveries do not succeed: the error of the newest one if it has failed for good, else of one that waits for a retry. null: they succeed. */
+      last_error: string | null;
       created_at: components["schemas"]["Time"];
       updated_at: components["schemas"]["Time"];
     };
@@ -1302,6 +1469,8 @@ export interface components {
     Delivery: {
       /** @description Id of the delivery. */
       id: string;
+      /** @description The webhook that gets it. It may be removed by now. */
+      webhook_id: string;
       /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
       event_id: string;
       /** @description The `type` of the event. */
@@ -1319,7 +1488,7 @@ export interface components {
         | "token.transferred"
         | "gap"
         | "test";
-      /** @description null for a test event. */
+      /** @description null for an event that no request caused. */
       request_id: components["schemas"]["RequestId"] | null;
       /** @description failed: no retry is left, or the webhook was removed. */
       status: "pending" | "delivered" | "failed";
@@ -1355,6 +1524,8 @@ export interface components {
     DeliveryWithPayload: {
       /** @description Id of the delivery. */
       id: string;
+      /** @description The webhook that gets it. It may be removed by now. */
+      webhook_id: string;
       /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
       event_id: string;
       /** @description The `type` of the event. */
@@ -1372,7 +1543,7 @@ export interface components {
         | "token.transferred"
         | "gap"
         | "test";
-      /** @description null for a test event. */
+      /** @description null for an event that no request caused. */
       request_id: components["schemas"]["RequestId"] | null;
       /** @description failed: no retry is left, or the webhook was removed. */
       status: "pending" | "delivered" | "failed";
@@ -1390,6 +1561,45 @@ export interface components {
       updated_at: components["schemas"]["Time"];
       /** @description The body that the receiver gets, byte by byte. */
       payload: string;
+    };
+    Webhooks: {
+      /** @description That of `/v1/webhook` comes first. */
+      webhooks: components["schemas"]["Webhook"][];
+    };
+    CreatedWebhook: {
+      /** @description Names the webhook. That of `/v1/webhook` has the app's id. */
+      id: string;
+      /** @description Where events are sent. */
+      url: string;
+      /** @description null means `sent`, `completed`, `error`, `corrected`. */
+      events:
+        | (
+            | "sent"
+            | "completed"
+            | "error"
+            | "corrected"
+            | "in_block"
+            | "dropped"
+            | "token.minted"
+            | "token.burned"
+            | "token.sent"
+            | "token.received"
+            | "token.transferred"
+            | "gap"
+          )[]
+        | null;
+      /** @description Contracts whose events are sent. null means all. */
+      collections: components["schemas"]["Address"][] | null;
+      /** @description The app's own words. */
+      description: string | null;
+      /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
+      disabled_at: components["schemas"]["Time"] | null;
+      /** @description Why deliveries do not succeed: the error of the newest one if it has failed for good, else of one that waits for a retry. null: they succeed. */
+      last_error: string | null;
+      created_at: components["schemas"]["Time"];
+      updated_at: components["schemas"]["Time"];
+      /** @description Signing secret. Shown only once. */
+      secret: string;
     };
     EventsFeed: {
       /** @description Oldest first. */
@@ -1834,6 +2044,11 @@ export interface components {
     >;
     /**
      * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+     *     - `too_many_webhooks`: The app has 10 webhooks, and may not have more. Change or remove one: GET /v1/webhooks lists them.
+     */
+    ValidationFailedOrTooManyWebhooks: Answer<"X-Request-Id", ErrorOf<"validation_failed" | "too_many_webhooks">>;
+    /**
+     * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
      *     - `app_name_taken`: Another app of this service already has this name. Choose another name.
      */
     ValidationFailedOrAppNameTaken: Answer<"X-Request-Id", ErrorOf<"validation_failed" | "app_name_taken">>;
@@ -1883,6 +2098,8 @@ export interface components {
     TokenId: number | bigint | string;
     /** @description The `id` of the delivery. */
     DeliveryId: string;
+    /** @description The `id` of the webhook. */
+    WebhookId: string;
   };
   requestBodies: never;
   headers: {
@@ -2573,7 +2790,7 @@ export interface operations {
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RegisteredWebhook"]>;
       400: components["responses"]["MalformedJson"];
       415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["ValidationFailed"];
+      422: components["responses"]["ValidationFailedOrTooManyWebhooks"];
       429: components["responses"]["RateLimited"];
     };
   };
@@ -2644,6 +2861,127 @@ export interface operations {
     }>;
     responses: AnyCall & {
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Delivery"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  listWebhooks: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Webhooks"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  createWebhook: {
+    parameters: Inputs<{}>;
+    requestBody: { content: { "application/json": components["schemas"]["CreateWebhook"] } };
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["CreatedWebhook"]>;
+      400: components["responses"]["MalformedJson"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailedOrTooManyWebhooks"];
+      429: components["responses"]["RateLimited"];
+    };
+  };
+  getOneWebhook: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /** @description The `id` of the webhook. */
+        id: components["parameters"]["WebhookId"];
+      };
+    }>;
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Webhook"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  deleteOneWebhook: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /** @description The `id` of the webhook. */
+        id: components["parameters"]["WebhookId"];
+      };
+    }>;
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RemovedWebhook"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  changeWebhook: {
+    parameters: Inputs<{
+      path: {
+        /** @description The `id` of the webhook. */
+        id: components["parameters"]["WebhookId"];
+      };
+    }>;
+    requestBody: { content: { "application/json": components["schemas"]["ChangeWebhook"] } };
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Webhook"]>;
+      400: components["responses"]["MalformedJson"];
+      404: components["responses"]["NotFound"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  };
+  testOneWebhook: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /** @description The `id` of the webhook. */
+        id: components["parameters"]["WebhookId"];
+      };
+    }>;
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Delivery"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  rotateOneSecret: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /** @description The `id` of the webhook. */
+        id: components["parameters"]["WebhookId"];
+      };
+    }>;
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RotatedSecret"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  listDeliveriesOfWebhook: WithoutBody<{
+    parameters: Inputs<{
+      query?: Paging;
+      path: {
+        /** @description The `id` of the webhook. */
+        id: components["parameters"]["WebhookId"];
+      };
+    }>;
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["DeliveriesPage"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  redeliverFailedOfWebhook: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /** @description The `id` of the webhook. */
+        id: components["parameters"]["WebhookId"];
+      };
+    }>;
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RedeliveredEvents"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];

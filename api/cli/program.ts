@@ -101,9 +101,15 @@ export const NOUNS: readonly Noun[] = [
     const verbs = await import("./parked.ts");
     return [verbs.parkedRetry];
   }),
-  group("webhook", "Show or disable the webhook of an app; list and repeat deliveries.", async () => {
+  group("webhook", "Show or disable webhooks of an app; list and repeat deliveries.", async () => {
     const verbs = await import("./webhook.ts");
-    return [verbs.webhookShow, verbs.webhookDeliveries, verbs.webhookRedeliver, verbs.webhookDisable];
+    return [
+      verbs.webhookList,
+      verbs.webhookShow,
+      verbs.webhookDeliveries,
+      verbs.webhookRedeliver,
+      verbs.webhookDisable,
+    ];
   }),
   group("contract", "List the contracts of others that apps follow; stop following one.", async () => {
     const verbs = await import("./contract.ts");

@@ -121,6 +121,10 @@ export const MAX_CURSOR_LENGTH = 128;
 export const MAX_TOKEN_DAYS = 3_650;
 /** Highest rate limit of a token, in calls a minute. */
 export const MAX_TOKEN_RATE = 1_000_000;
+/** Most webhooks of an app, collections that one of them chooses, and characters of its description. */
+export const MAX_WEBHOOKS = 10;
+export const MAX_WEBHOOK_COLLECTIONS = 100;
+export const MAX_WEBHOOK_DESCRIPTION = 256;
 /** Most characters of an app's name. */
 export const MAX_APP_NAME = 100;
 /** Most characters of a token's name. */

@@ -102,6 +102,10 @@ const ERROR_ENTRIES = {
     message:
       "The app follows as many contracts of others as it may. Stop following one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.",
   },
+  too_many_webhooks: {
+    status: 422,
+    message: "The app has 10 webhooks, and may not have more. Change or remove one: GET /v1/webhooks lists them.",
+  },
   token_not_found: {
     status: 422,
     message: "The token does not exist. Check the token id, or wait until its mint has completed.",

@@ -35,7 +35,7 @@ export interface SecretKey {
   bytes: Uint8Array;
 }
 
-/** The row that has an encrypted value: the webhook of an app, or the request that has unlockable content. */
+/** The row that has an encrypted value: the webhook, or the request that has unlockable content. */
 export function sealedPlace(kind: "webhook" | "unlockable", id: string): string {
   return `${kind} ${id}`;
 }

@@ -53,15 +53,15 @@ export function signatureHeaders(
   return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") };
 }
 
-export function sealSecrets(sealer: Sealer, appId: string, secrets: WebhookSecrets): Promise<string> {
-  return sealer.seal(JSON.stringify(secrets), sealedPlace("webhook", appId));
+export function sealSecrets(sealer: Sealer, webhookId: string, secrets: WebhookSecrets): Promise<string> {
+  return sealer.seal(JSON.stringify(secrets), sealedPlace("webhook", webhookId));
 }
 
 /** @param acceptsUnbound see `Sealer.open`. @throws SealError */
 export async function openSecrets(
   sealer: Sealer,
-  { appId, sealed }: { appId: string; sealed: string },
+  { webhookId, sealed }: { webhookId: string; sealed: string },
   acceptsUnbound: () => Promise<boolean>,
 ): Promise<WebhookSecrets> {
-  return schema.parse(JSON.parse(await sealer.open(sealed, sealedPlace("webhook", appId), acceptsUnbound)));
+  return schema.parse(JSON.parse(await sealer.open(sealed, sealedPlace("webhook", webhookId), acceptsUnbound)));
 }

@@ -69,7 +69,7 @@ async function open(sealer: Sealer, one: Sealed, acceptsUnbound: () => Promise<b
     return await sealer.open(sealed, sealedPlace(kind, id), acceptsUnbound);
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
-    const what = kind === "webhook" ? `The webhook secrets of app ${id}` : `The unlockable content of request ${id}`;
+    const what = kind === "webhook" ? `The secrets of webhook ${id}` : `The unlockable content of request ${id}`;
     throw new OperatorError(
       `${what} cannot be decrypted: ${error.message}. Keep every older key in SECRET_KEYS, after the newest. Values that were re-encrypted stay so.`,
     );

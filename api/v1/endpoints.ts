@@ -16,6 +16,7 @@ import { getSummary } from "./endpoints/summary.ts";
 import { TRANSFERS } from "./endpoints/transfers.ts";
 import { getUsage } from "./endpoints/usage.ts";
 import { WEBHOOK } from "./endpoints/webhook.ts";
+import { WEBHOOKS } from "./endpoints/webhooks.ts";
 
 /** Every endpoint under `/v1`. If two paths match a call, the first one in this list answers. */
 export const ENDPOINTS: Endpoint[] = [
@@ -29,6 +30,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...CONTRACTS,
   ...REQUESTS,
   ...WEBHOOK,
+  ...WEBHOOKS,
   listEvents,
   ...EXPORTS,
   getUsage,

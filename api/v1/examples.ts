@@ -147,9 +147,13 @@ export const usageExample = {
 };
 
 export const webhookExample = {
+  id: "4c0f6d7e-1a55-4c36-9a7e-2f8d1b3c5e60",
   url: "https://app.example/hooks/nft",
   events: null,
+  collections: null,
+  description: null,
   disabled_at: null,
+  last_error: null,
   created_at: TIME,
   updated_at: TIME,
 };
@@ -191,6 +195,7 @@ export const testEventExample = {
 
 export const deliveryExample = {
   id: "a7c1f0de-22f4-4c8a-bb6e-5b1c3f0d9e44",
+  webhook_id: webhookExample.id,
   event_id: eventExample.id,
   event_type: eventExample.type,
   request_id: eventExample.request_id,

@@ -16,7 +16,7 @@ import type { HistoryEntry } from "../store/listings/history.ts";
 import type { HeldNft, Holder } from "../store/listings/holdings.ts";
 import type { CollectionNft, NftView } from "../store/listings/nfts.ts";
 import type { LoggedDelivery } from "../store/outbox/deliveries.ts";
-import type { StoredWebhook } from "../store/outbox/webhooks.ts";
+import type { ListedWebhook } from "../store/outbox/webhooks.ts";
 import { metadataFrozen } from "../store/requests/freezing.ts";
 import type { ListedRequest } from "../store/requests/requests.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -205,11 +205,15 @@ export function presentWallet(row: WalletRow) {
 }
 
 /** The webhook without its secrets. */
-export function presentWebhook(row: StoredWebhook) {
+export function presentWebhook(row: ListedWebhook) {
   return {
+    id: row.id,
     url: row.url,
     events: row.events,
+    collections: row.collections,
+    description: row.description,
     disabled_at: row.disabled_at === null ? null : isoTime(row.disabled_at),
+    last_error: row.lastError,
     created_at: isoTime(row.created_at),
     updated_at: isoTime(row.updated_at),
   };
@@ -218,6 +222,7 @@ export function presentWebhook(row: StoredWebhook) {
 export function presentDelivery(row: LoggedDelivery): z.input<typeof delivery> {
   return {
     id: row.id,
+    webhook_id: row.webhook_id,
     event_id: row.eventId,
     event_type: row.eventType,
     request_id: row.request_id,

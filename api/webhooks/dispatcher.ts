@@ -44,16 +44,18 @@ interface DispatcherDeps {
   loneRuns?: LoneRuns;
 }
 
-/** Deliveries that are posted at the same time: receivers that hang do not delay other apps. */
-const PLACES = { shared: 32, ofApp: 4, most: 256 };
+/** Deliveries that are posted at the same time: receivers that hang do not delay other webhooks. */
+const PLACES = { shared: 32, ofWebhook: 4, most: 256 };
+/** Of these, an app has so many beside one place for each of its webhooks, which nobody else takes. */
+const MORE_OF_APP = PLACES.ofWebhook - 1;
 /** All times in milliseconds. How often to look for retries that became due. */
 const POLL = 1_000;
-/** A receiver that takes longer than this to answer is slow: its app gets one place until an answer is fast. */
+/** A receiver that takes longer than this to answer is slow: its webhook gets one place until an answer is fast. */
 const SLOW = 5_000;
-/** What an app's share has not posted by then is released: the URL and the secrets may have changed. */
+/** What a webhook's share has not posted by then is released: the URL and the secrets may have changed. */
 const LONGEST_SHARE = 2_000;
 
-/** Delivers the events of the outbox: signed, at least once, in order for each request, with retries. */
+/** Delivers the events of the outbox: signed, at least once, in order for each request and each token, with retries. */
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
   readonly #sender: WebhookSender;
@@ -62,9 +64,13 @@ export class Dispatcher {
   readonly #wake = new Signal();
   readonly #holder = newLeaseHolder();
   readonly #loneRuns: LoneRuns;
+  /** Webhooks whose receivers are slow. */
   readonly #slow = new Set<string>();
-  readonly #places = new FairShares(PLACES, [], this.#slow);
-  /** What each app has leased and is posting now. */
+  /** By webhook. */
+  readonly #places = new FairShares({ ...PLACES, ofApp: PLACES.ofWebhook }, [], this.#slow);
+  /** The places of an app that are not the first of a webhook: with more webhooks it does not get more of them. */
+  readonly #more = new FairShares({ ...PLACES, ofApp: MORE_OF_APP });
+  /** What each webhook has leased and is posting now. */
   readonly #shares = new Map<string, Share>();
   /** What is leased to this process, until its result is recorded; null: it has none yet. */
   readonly #leased = new Map<DueDelivery, Result | null>();
@@ -110,7 +116,7 @@ export class Dispatcher {
   /**
    * The way of a delivery: due, leased, posted, recorded. A step does not wait for receivers: what it leases is posted while the next
    * steps run. So it begins with the end of the way of what was posted since the last step. That makes the next event of the
-   * same request due, in the same commit, and this step finds it.
+   * same subject due, in the same commit, and this step finds it.
    */
   async #deliver(): Promise<StepResult> {
     const { database, now } = this.#deps;
@@ -118,12 +124,12 @@ export class Dispatcher {
     await this.#record();
     const ended = await database.writeGroup((trx) => closeAbandoned(trx, now()));
     if (this.#places.free === 0 || this.#isOneAlone()) return ended ? "again" : "full";
-    // The apps take turns. An app that still posts gets no more: its receiver may hang.
+    // The webhooks take turns. A webhook that still posts gets no more: its receiver may hang.
     const due = await dueDeliveries(database.read, now(), [...this.#shares.keys()]);
     // From this commit on, no other process posts them.
     const { leased, more } = await this.#lease(due);
     if (leased.length > 0) crashPoint("webhooks:taken");
-    for (const [app, share] of Map.groupBy(leased, ({ appId }) => appId)) this.#post(app, share);
+    for (const [webhook, share] of Map.groupBy(leased, ({ webhookId }) => webhookId)) this.#post(webhook, share);
     return ended || more ? "again" : "idle";
   }
 
@@ -161,27 +167,36 @@ export class Dispatcher {
     return { leased, more: more && leased.length + rows.length > 0 };
   }
 
-  /** Posts an app's share, in as many places as the app gets. */
-  #post(app: string, share: DueDelivery[]): void {
+  /** Posts a webhook's share, in as many places as the webhook gets. */
+  #post(webhook: string, share: DueDelivery[]): void {
+    const app = share[0]?.appId ?? "";
     let places = 0;
-    while (places < share.length && this.#places.take(app)) places += 1;
+    while (places < share.length && this.#takePlace(webhook, app, places === 0)) places += 1;
     // Each place takes the next one from this iterator. What is left in it is released.
     const waiting = share.values();
     const end = performance.now() + LONGEST_SHARE;
-    const isOver = () => this.#stopping || performance.now() > end || this.#slow.has(app);
+    const isOver = () => this.#stopping || performance.now() > end || this.#slow.has(webhook);
     const postInTurn = async () => {
       for (const delivery of waiting) {
-        await this.#loneRuns.run(delivery, app, () => this.#postOne(delivery));
+        await this.#loneRuns.run(delivery, webhook, () => this.#postOne(delivery));
         if (isOver()) return;
       }
     };
     const done = Promise.all(Array.from({ length: places }, postInTurn)).then(async () => {
       await this.#release(waiting);
-      for (; places > 0; places -= 1) this.#places.release(app);
-      this.#shares.delete(app);
+      this.#places.release(webhook, places);
+      this.#more.release(app, Math.max(0, places - 1));
+      this.#shares.delete(webhook);
       this.#wake.notify();
     });
-    this.#shares.set(app, { waiting, done });
+    this.#shares.set(webhook, { waiting, done });
+  }
+
+  #takePlace(webhook: string, app: string, isFirst: boolean): boolean {
+    if (!this.#places.take(webhook)) return false;
+    if (isFirst || this.#more.take(app)) return true;
+    this.#places.release(webhook);
+    return false;
   }
 
   /** Signs and posts a delivery once. If nothing comes of it, it is posted again later: at least once, with the same id. */
@@ -194,8 +209,8 @@ export class Dispatcher {
       crashPoint("webhooks:posted");
       const posted = postedAs(delivery, sent, now());
       metrics.webhook(posted.outcome, took / 1_000, delivery.payload);
-      if (took > SLOW) this.#slow.add(delivery.appId);
-      else this.#slow.delete(delivery.appId);
+      if (took > SLOW) this.#slow.add(delivery.webhookId);
+      else this.#slow.delete(delivery.webhookId);
       this.#leased.set(delivery, posted);
     } catch (error) {
       if (!(error instanceof SealError)) {
@@ -279,14 +294,19 @@ async function recordPosted(trx: Trx, results: readonly Posted[], now: number): 
     now,
   );
   const gone = results.filter(({ delivery, outcome }) => outcome === "gone" && recorded.has(delivery.id));
-  // Of the answers for one app, some may be those of a URL that it has replaced.
-  const webhooks = new Map(gone.map(({ delivery }) => [`${delivery.appId} ${delivery.url}`, delivery]));
-  for (const { appId, url } of [...webhooks.values()].sort((a, b) => (a.appId < b.appId ? -1 : 1)))
-    await disableWebhook(trx, appId, url, "the receiver answered 410 to another event", now);
+  // Of the answers for one webhook, some may be those of a URL that it has replaced.
+  const webhooks = new Map(gone.map(({ delivery }) => [`${delivery.webhookId} ${delivery.url}`, delivery]));
+  for (const { webhookId: id, appId: app_id, url } of [...webhooks.values()].sort(byWebhook))
+    await disableWebhook(trx, { id, app_id, url }, "the receiver answered 410 to another event", now);
   return recorded;
 }
 
-/** The deliveries that an app has leased. @param waiting for a place. @param done resolves when all were posted or released. */
+/** Every transaction locks webhooks in this order. */
+function byWebhook(a: DueDelivery, b: DueDelivery): number {
+  return a.webhookId < b.webhookId ? -1 : 1;
+}
+
+/** The deliveries that are leased for a webhook. @param waiting for a place. @param done resolves when all were posted or released. */
 interface Share {
   waiting: IterableIterator<DueDelivery>;
   done: Promise<void>;

@@ -23,7 +23,7 @@ export interface Sent {
 export class WebhookSender {
   readonly #sealer: Sealer;
   readonly #agent: Agent;
-  /** By app and the encrypted text of its secrets. Decrypting takes as long as the rest of the work for a delivery. */
+  /** By webhook and the encrypted text of its secrets. Decrypting takes as long as the rest of the work for a delivery. */
   readonly #opened = new BoundedMap<string, readonly SigningKey[]>(OPENED);
 
   readonly #acceptsUnbound: () => Promise<boolean>;
@@ -44,11 +44,11 @@ export class WebhookSender {
     return post(this.#agent, { url, headers, body: payload, timeout: TIMEOUT });
   }
 
-  async #keysOf({ appId, secrets: sealed }: DueDelivery): Promise<readonly SigningKey[]> {
-    const known = this.#opened.get(`${appId} ${sealed}`);
+  async #keysOf({ webhookId, secrets: sealed }: DueDelivery): Promise<readonly SigningKey[]> {
+    const known = this.#opened.get(`${webhookId} ${sealed}`);
     if (known !== undefined) return known;
-    const keys = (await openSecrets(this.#sealer, { appId, sealed }, this.#acceptsUnbound)).map(signingKey);
-    this.#opened.set(`${appId} ${sealed}`, keys);
+    const keys = (await openSecrets(this.#sealer, { webhookId, sealed }, this.#acceptsUnbound)).map(signingKey);
+    this.#opened.set(`${webhookId} ${sealed}`, keys);
     return keys;
   }
 }

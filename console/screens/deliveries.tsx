@@ -1,7 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-import { answerOf } from "../../client/client.ts";
-import type { paths } from "../../client/document.ts";
+import { answerOf, type Shape } from "../../client/client.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
@@ -14,25 +13,36 @@ import { useLive } from "../service/live.ts";
 import { usePages } from "../service/use-data.ts";
 import { href } from "../shell/href.ts";
 
-type Answer = paths["/v1/webhook/deliveries"]["get"]["responses"]["200"]["content"]["application/json"];
-type Delivery = Answer["deliveries"][number];
+type Delivery = Shape<"Delivery">;
 
 /** Milliseconds until the list is read again while a delivery is about to be tried. No event tells its answer. */
 const SOON_MS = 1_000;
-/** For so long a delivery may be about to be tried. Older ones wait for an earlier event of their request, or for a retry. */
+/** For so long a delivery may be about to be tried. Older ones wait for an earlier event, or for a retry. */
 const NEW_MS = 15_000;
 /** Deliveries on a page. */
 const PAGE = 30;
 const KINDS = { pending: "warning", delivered: "good", failed: "bad" } as const;
 const TEXTS = { pending: "Waiting", delivered: "Delivered", failed: "Failed" } as const;
 
+interface Props {
+  /** Of the webhook. */
+  id: string;
+  /** Whether the webhook takes deliveries. */
+  enabled: boolean;
+  /** The receiver has answered. */
+  onAnswer: () => void;
+}
+
 /** The listing of deliveries. It is read again by itself while an answer is about to come. */
-function useDeliveries(enabled: boolean) {
-  const pages = usePages(async (cursor) => {
-    const query = cursor === undefined ? {} : { cursor };
-    const page = await answerOf(client().GET("/v1/webhook/deliveries", { params: { query } }));
-    return { items: page.deliveries, next: page.next };
-  }, []);
+function useDeliveries({ id, enabled, onAnswer }: Props) {
+  const pages = usePages(
+    async (cursor) => {
+      const params = { path: { id }, query: cursor === undefined ? {} : { cursor } };
+      const page = await answerOf(client().GET("/v1/webhooks/{id}/deliveries", { params }));
+      return { items: page.deliveries, next: page.next };
+    },
+    [id],
+  );
   /** When the last delivery of the list was sent again. */
   const [sentAgain, setSentAgain] = useState(0);
   const waits = enabled && pages.items.some((delivery) => isSoonTried(delivery, sentAgain));
@@ -43,6 +53,8 @@ function useDeliveries(enabled: boolean) {
       clearTimeout(timer);
     };
   }, [waits, pages.loading]);
+  const newest = pages.items[0];
+  useEffect(onAnswer, [newest?.id, newest?.status, newest?.error]);
   useLive(() => {
     // A person who has loaded more pages keeps them.
     if (pages.items.length <= PAGE) pages.reload();
@@ -57,20 +69,21 @@ function useDeliveries(enabled: boolean) {
   };
 }
 
-/** Calls of the webhook with the receiver's answers. @property enabled whether the webhook takes deliveries */
-export function Deliveries({ enabled }: { enabled: boolean }) {
-  const { pages, followAnswer } = useDeliveries(enabled);
+/** Calls of a webhook with the receiver's answers. */
+export function Deliveries(props: Props) {
+  const { id, enabled } = props;
+  const { pages, followAnswer } = useDeliveries(props);
   return (
     <section class="stack">
       <h2>Deliveries</h2>
       {pages.items.some(({ status }) => status === "failed") && (
-        <RedeliverFailed enabled={enabled} onDone={followAnswer} />
+        <RedeliverFailed id={id} enabled={enabled} onDone={followAnswer} />
       )}
       <CursorList
         pages={pages}
         empty={
           <EmptyState title="No deliveries yet">
-            {enabled ? "Send a test event, and see the answer of your receiver here." : "Register a webhook first."}
+            {enabled ? "Send a test event, and see the answer of your receiver here." : "The webhook is disabled."}
           </EmptyState>
         }
       >
@@ -165,7 +178,7 @@ function Payload({ id }: { id: string }) {
 const MOST_CALLS = 10;
 
 /** Sends the events of all failed deliveries again. */
-function RedeliverFailed({ enabled, onDone }: { enabled: boolean; onDone: () => void }) {
+function RedeliverFailed({ id, enabled, onDone }: { id: string; enabled: boolean; onDone: () => void }) {
   const [busy, setBusy] = useState(false);
 
   async function send(): Promise<void> {
@@ -173,7 +186,9 @@ function RedeliverFailed({ enabled, onDone }: { enabled: boolean; onDone: () => 
     try {
       let sent = 0;
       for (let calls = 0, more = true; more && calls < MOST_CALLS; calls++) {
-        const part = await answerOf(client().POST("/v1/webhook/deliveries/redeliver"));
+        const part = await answerOf(
+          client().POST("/v1/webhooks/{id}/deliveries/redeliver", { params: { path: { id } } }),
+        );
         sent += part.redelivered;
         more = part.more;
       }

@@ -11,6 +11,7 @@ import { client } from "../service/client.ts";
 import { useLive } from "../service/live.ts";
 import { isOperator, mayUse } from "../service/session.ts";
 import { useData } from "../service/use-data.ts";
+import { failingWebhooks, problemOf } from "../service/webhooks.ts";
 import { href } from "../shell/href.ts";
 import { CollectionTiles } from "./collections.tsx";
 import { RequestsTable } from "./requests.tsx";
@@ -51,6 +52,7 @@ function Home() {
       {data !== null && (
         <>
           <Sending sending={data.summary.sending} />
+          <Webhooks />
           <FirstSteps {...data} />
           {data.summary.collections > 0 && <Today summary={data.summary} />}
           {data.collections.length > 0 && (
@@ -104,6 +106,17 @@ function Sending({ sending }: { sending: Shape<"Summary">["sending"] }) {
       </span>
     </p>
   );
+}
+
+function Webhooks() {
+  return failingWebhooks.value.map((webhook) => (
+    <p class="note note-warning" key={webhook.id}>
+      <span>
+        The webhook <bdi>{webhook.description ?? webhook.url}</bdi> does not get its events: {problemOf(webhook)}{" "}
+        <a href={href("/webhooks/:id", { id: webhook.id })}>Show its deliveries</a>
+      </span>
+    </p>
+  ));
 }
 
 function Today({ summary }: { summary: Shape<"Summary"> }) {

@@ -1,54 +1,79 @@
 import { useState } from "preact/hooks";
 
 import { answerOf } from "../../client/client.ts";
-import type { paths } from "../../client/document.ts";
 import { ApiRefusal } from "../../client/errors.ts";
 import { Button } from "../parts/button.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Field } from "../parts/field.tsx";
 import { toast } from "../parts/toasts.tsx";
 import { client } from "../service/client.ts";
+import type { Webhook } from "../service/webhooks.ts";
 
-type Body = paths["/v1/webhook"]["put"]["requestBody"]["content"]["application/json"];
-type EventType = NonNullable<Body["events"]>[number];
+type EventType = NonNullable<Webhook["events"]>[number];
 
-const EVENTS: Record<EventType, string> = {
+/** What webhooks get that choose no events. */
+const RESULTS: Partial<Record<EventType, string>> = {
   sent: "Sent: the transaction of a request was sent",
   completed: "Completed: a request is done",
   error: "Error: a request failed",
   corrected: "Corrected: a chain reorganization changed a result",
 };
-const ALL = Object.keys(EVENTS) as EventType[];
+const OTHERS: Record<Exclude<EventType, "sent" | "completed" | "error" | "corrected">, string> = {
+  in_block: "In a block: a request is in a block that is not final yet",
+  dropped: "Dropped: a chain reorganization took a request out of its block",
+  "token.minted": "Token minted",
+  "token.burned": "Token burned",
+  "token.sent": "Token sent by a wallet of the app",
+  "token.received": "Token received by a wallet of the app",
+  "token.transferred": "Token of the app's collections moved between others",
+  gap: "Gap: blocks with more moves than there are events for",
+};
+const LABELS = { ...RESULTS, ...OTHERS };
+const ALL = Object.keys(LABELS) as EventType[];
+const DEFAULTS = Object.keys(RESULTS) as EventType[];
+
+const ABOUT_CONTRACTS = "Addresses, one on a line: only events about them are sent. Leave it empty for all.";
 
 interface Props {
-  present: { url: string; events: EventType[] | null } | null;
-  /** @param secret the signing secret of a first registration */
+  present: Webhook | null;
+  /** @param secret the signing secret of a new webhook */
   onSaved: (secret: string | null) => void;
 }
 
-/** Registers or changes the webhook. */
+/** Creates or changes a webhook. */
 export function WebhookForm({ present, onSaved }: Props) {
   const [url, setUrl] = useState(present?.url ?? "");
-  const [events, setEvents] = useState<readonly EventType[]>(present?.events ?? ALL);
+  const [description, setDescription] = useState(present?.description ?? "");
+  const [events, setEvents] = useState<readonly EventType[]>(present?.events ?? DEFAULTS);
+  const [contracts, setContracts] = useState(present?.collections?.join("\n") ?? "");
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
 
   async function save(): Promise<void> {
     setBusy(true);
     setError(null);
+    const collections = contracts.split(/[\s,]+/).filter((one) => one !== "");
+    const body = {
+      url,
+      events: isDefault(events) ? null : [...events],
+      collections: collections.length === 0 ? null : collections,
+      description: description === "" ? null : description,
+    };
     try {
-      // Without a choice the webhook also gets the event types of later versions.
-      const body = { url, ...(events.length === ALL.length ? {} : { events: [...events] }) };
-      const { secret } = await answerOf(client().PUT("/v1/webhook", { body }));
+      onSaved(await send(present, body));
       toast("The webhook is saved.");
-      onSaved(secret);
     } catch (problem) {
       setError(problem);
       setBusy(false);
     }
   }
 
-  const urlError = error instanceof ApiRefusal ? error.fieldErrors.find(({ field }) => field === "url") : undefined;
+  const errors = error instanceof ApiRefusal ? error.fieldErrors : [];
+  const errorOf = (name: string) => errors.find(({ field }) => field.split(".")[0] === name)?.message;
+  const text = (change: (value: string) => void) => (event: { currentTarget: { value: string } }) => {
+    change(event.currentTarget.value);
+    setError(null);
+  };
   return (
     <form
       class="stack"
@@ -57,23 +82,17 @@ export function WebhookForm({ present, onSaved }: Props) {
         void save();
       }}
     >
-      <Field label="URL" hint="http or https, at a public address." error={urlError?.message} required>
-        {(control) => (
-          <input
-            {...control}
-            type="url"
-            required
-            autocomplete="off"
-            value={url}
-            onInput={(event) => {
-              setUrl(event.currentTarget.value);
-              setError(null);
-            }}
-          />
-        )}
+      <Field label="URL" hint="http or https, at a public address." error={errorOf("url")} required>
+        {(control) => <input {...control} type="url" required autocomplete="off" value={url} onInput={text(setUrl)} />}
+      </Field>
+      <Field label="Description" hint="Your own words." error={errorOf("description")}>
+        {(control) => <input {...control} value={description} onInput={text(setDescription)} />}
       </Field>
       <EventTypes chosen={events} onChange={setEvents} />
-      {error !== null && urlError === undefined && <ErrorNote error={error} />}
+      <Field label="Contracts" hint={ABOUT_CONTRACTS} error={errorOf("collections")}>
+        {(control) => <textarea {...control} rows={2} value={contracts} onInput={text(setContracts)} />}
+      </Field>
+      {error !== null && errors.length === 0 && <ErrorNote error={error} />}
       <div class="actions">
         <Button type="submit" kind="primary" busy={busy} disabled={events.length === 0}>
           Save the webhook
@@ -81,6 +100,19 @@ export function WebhookForm({ present, onSaved }: Props) {
       </div>
     </form>
   );
+}
+
+function isDefault(events: readonly EventType[]): boolean {
+  return events.length === DEFAULTS.length && DEFAULTS.every((type) => events.includes(type));
+}
+
+type Body = Pick<Webhook, "url" | "events" | "collections" | "description">;
+
+/** @returns the secret of a new webhook. */
+async function send(present: Webhook | null, body: Body): Promise<string | null> {
+  if (present === null) return (await answerOf(client().POST("/v1/webhooks", { body }))).secret;
+  await answerOf(client().PATCH("/v1/webhooks/{id}", { params: { path: { id: present.id } }, body }));
+  return null;
 }
 
 function EventTypes({ chosen, onChange }: { chosen: readonly EventType[]; onChange: (chosen: EventType[]) => void }) {
@@ -97,7 +129,7 @@ function EventTypes({ chosen, onChange }: { chosen: readonly EventType[]; onChan
               onChange(ALL.filter((one) => (one === type ? checked : chosen.includes(one))));
             }}
           />
-          {EVENTS[type]}
+          {LABELS[type]}
         </label>
       ))}
     </fieldset>

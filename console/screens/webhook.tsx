@@ -1,8 +1,6 @@
 import { useState } from "preact/hooks";
 
 import { answerOf } from "../../client/client.ts";
-import { ApiRefusal } from "../../client/errors.ts";
-import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog } from "../parts/dialog.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
@@ -14,36 +12,25 @@ import { sayProblem, toast } from "../parts/toasts.tsx";
 import { Moment } from "../parts/when.tsx";
 import { client } from "../service/client.ts";
 import { useData } from "../service/use-data.ts";
+import { readWebhooks, type Webhook } from "../service/webhooks.ts";
+import { href, type ScreenProps } from "../shell/href.ts";
 import { Deliveries } from "./deliveries.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
+import { SECRET_HINT, WebhookState } from "./webhooks.tsx";
 
-const NOT_FOUND = 404;
-const SECRET_HINT = "The receiver checks the signature of each call with it. Store it where the receiver reads it.";
-
-/** Without a webhook the API answers 404, which the browser reports in its console. No other call says whether there is one. */
-async function readWebhook() {
-  try {
-    return { webhook: await answerOf(client().GET("/v1/webhook")) };
-  } catch (error) {
-    if (error instanceof ApiRefusal && error.status === NOT_FOUND) return { webhook: null };
-    throw error;
-  }
-}
-
-type Webhook = NonNullable<Awaited<ReturnType<typeof readWebhook>>["webhook"]>;
-
-/** The app's webhook and its deliveries. */
-export function WebhookScreen() {
-  const { data, error, reload } = useData(readWebhook, []);
+/** One of the app's webhooks, and its deliveries. */
+export function WebhookScreen({ params: { id } }: ScreenProps<"id">) {
+  const { data, error, reload } = useData(async () => {
+    // All of them, so that the navigation knows the present state.
+    const found = (await readWebhooks()).find((webhook) => webhook.id === id);
+    if (found === undefined) throw new Error("There is no such webhook. It may be removed by now.");
+    return found;
+  }, [id]);
   const [secret, setSecret] = useState<string | null>(null);
   /** A new number lists the deliveries again. */
   const [sent, setSent] = useState(0);
-  const saved = (shown: string | null) => {
-    if (shown !== null) setSecret(shown);
-    reload();
-  };
   return (
-    <Screen title="Webhook">
+    <Screen title={data?.description ?? "Webhook"} trail={<a href={href("/webhooks")}>Webhooks</a>}>
       {error !== null && <ErrorNote error={error} retry={reload} />}
       {data === null && error === null && <Loading />}
       {secret !== null && (
@@ -51,44 +38,31 @@ export function WebhookScreen() {
           {SECRET_HINT}
         </Secret>
       )}
-      {data !== null && data.webhook === null && (
-        <section class="card stack">
-          <h2>Register a webhook</h2>
-          <p class="muted">The service sends the result of each request to a URL of yours. There is no webhook yet.</p>
-          <WebhookForm present={null} onSaved={saved} />
-        </section>
-      )}
-      {data !== null && data.webhook !== null && (
-        <>
-          <Registered
-            webhook={data.webhook}
-            onSaved={saved}
-            onSecret={setSecret}
-            onSent={() => {
-              setSent(sent + 1);
-            }}
-            onRemoved={() => {
-              setSecret(null);
-              reload();
-            }}
-          />
-        </>
+      {data !== null && (
+        <Registered
+          webhook={data}
+          onSaved={reload}
+          onSecret={setSecret}
+          onSent={() => {
+            setSent(sent + 1);
+            reload();
+          }}
+        />
       )}
       <LastCall />
-      {data !== null && <Deliveries key={sent} enabled={data.webhook !== null && data.webhook.disabled_at === null} />}
+      {data !== null && <Deliveries key={sent} id={id} enabled={data.disabled_at === null} onAnswer={reload} />}
     </Screen>
   );
 }
 
 interface Props {
   webhook: Webhook;
-  onSaved: (secret: string | null) => void;
+  onSaved: () => void;
   onSecret: (secret: string) => void;
   onSent: () => void;
-  onRemoved: () => void;
 }
 
-function Registered({ webhook, onSaved, onSecret, onSent, onRemoved }: Props) {
+function Registered({ webhook, onSaved, onSecret, onSent }: Props) {
   const [open, setOpen] = useState<"change" | "rotate" | "remove" | null>(null);
   const [busy, setBusy] = useState(false);
   const close = () => {
@@ -98,7 +72,7 @@ function Registered({ webhook, onSaved, onSecret, onSent, onRemoved }: Props) {
   async function test(): Promise<void> {
     setBusy(true);
     try {
-      await answerOf(client().POST("/v1/webhook/test"));
+      await answerOf(client().POST("/v1/webhooks/{id}/test", { params: { path: { id: webhook.id } } }));
       toast("A test event is sent. The list below shows the answer.");
       onSent();
     } finally {
@@ -110,9 +84,7 @@ function Registered({ webhook, onSaved, onSecret, onSent, onRemoved }: Props) {
     <section class="card stack">
       <Facts webhook={webhook} />
       {webhook.disabled_at !== null && (
-        <p class="note note-warning">
-          The webhook is disabled: the receiver answered 410, or the operator disabled it. Save it again to enable it.
-        </p>
+        <p class="note note-warning">Press Change and save the webhook again to enable it.</p>
       )}
       <div class="actions">
         <Button busy={busy} disabled={webhook.disabled_at !== null} onClick={() => void test().catch(sayProblem)}>
@@ -129,14 +101,14 @@ function Registered({ webhook, onSaved, onSecret, onSent, onRemoved }: Props) {
       {open === "change" && (
         <WebhookForm
           present={webhook}
-          onSaved={(secret) => {
+          onSaved={() => {
             close();
-            onSaved(secret);
+            onSaved();
           }}
         />
       )}
-      {open === "rotate" && <Rotate onClose={close} onSecret={onSecret} />}
-      {open === "remove" && <Remove webhook={webhook} onClose={close} onRemoved={onRemoved} />}
+      {open === "rotate" && <Rotate id={webhook.id} onClose={close} onSecret={onSecret} />}
+      {open === "remove" && <Remove webhook={webhook} onClose={close} />}
     </section>
   );
 }
@@ -147,10 +119,14 @@ function Facts({ webhook }: { webhook: Webhook }) {
       <dt>URL</dt>
       <dd>{webhook.url}</dd>
       <dt>Events</dt>
-      <dd>{webhook.events === null ? "all" : webhook.events.join(", ")}</dd>
+      <dd>{webhook.events?.join(", ") ?? "results of requests"}</dd>
+      <dt>Contracts</dt>
+      <dd>{webhook.collections?.join(", ") ?? "all"}</dd>
       <dt>State</dt>
-      <dd>{webhook.disabled_at === null ? <Badge kind="good">Enabled</Badge> : <Badge kind="bad">Disabled</Badge>}</dd>
-      <dt>Registered</dt>
+      <dd>
+        <WebhookState webhook={webhook} />
+      </dd>
+      <dt>Created</dt>
       <dd>
         <Moment time={webhook.created_at} />
       </dd>
@@ -158,7 +134,7 @@ function Facts({ webhook }: { webhook: Webhook }) {
   );
 }
 
-function Rotate({ onClose, onSecret }: { onClose: () => void; onSecret: (secret: string) => void }) {
+function Rotate({ id, onClose, onSecret }: { id: string; onClose: () => void; onSecret: (secret: string) => void }) {
   return (
     <ConfirmDialog
       title="Rotate the signing secret?"
@@ -166,7 +142,7 @@ function Rotate({ onClose, onSecret }: { onClose: () => void; onSecret: (secret:
       kind="primary"
       onClose={onClose}
       onConfirm={async () => {
-        onSecret((await answerOf(client().POST("/v1/webhook/secret"))).secret);
+        onSecret((await answerOf(client().POST("/v1/webhooks/{id}/secret", { params: { path: { id } } }))).secret);
       }}
     >
       <p>You get a new secret, shown once. For 24 hours each call is signed with the old one too.</p>
@@ -174,16 +150,16 @@ function Rotate({ onClose, onSecret }: { onClose: () => void; onSecret: (secret:
   );
 }
 
-function Remove({ webhook, onClose, onRemoved }: { webhook: Webhook; onClose: () => void; onRemoved: () => void }) {
+function Remove({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   return (
     <ConfirmDialog
       title="Remove the webhook?"
       action="Remove"
       onClose={onClose}
       onConfirm={async () => {
-        await answerOf(client().DELETE("/v1/webhook"));
+        await answerOf(client().DELETE("/v1/webhooks/{id}", { params: { path: { id: webhook.id } } }));
         toast("The webhook is removed.");
-        onRemoved();
+        location.hash = href("/webhooks");
       }}
     >
       <p>

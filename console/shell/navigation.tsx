@@ -3,9 +3,11 @@ import { useHashLocation } from "wouter-preact/use-hash-location";
 
 import { Icon } from "../parts/icon.tsx";
 import { sayProblem, Toasts } from "../parts/toasts.tsx";
+import { useAgain } from "../service/again.ts";
 import { countApps, hasSeveralApps } from "../service/apps.ts";
 import { liveState } from "../service/live.ts";
 import { chooseApp, currentApp, isOperator, mayUse, type Session, signOut } from "../service/session.ts";
+import { failingWebhooks, readWebhooks } from "../service/webhooks.ts";
 import { href } from "./href.ts";
 import { SearchButton } from "./palette.tsx";
 import { offeredScreens, type Screen } from "./routes.ts";
@@ -34,6 +36,7 @@ export function Navigation({ session }: { session: Session }) {
               <a href={href(screen.path)} aria-current={isCurrent(screen, path) ? "page" : undefined}>
                 <Icon name={screen.path.slice(1) || "home"} />
                 {screen.nav}
+                {screen.path === "/webhooks" && <Failing />}
               </a>
             </li>
           ))}
@@ -42,6 +45,30 @@ export function Navigation({ session }: { session: Session }) {
       <Toasts />
       <SessionPart session={session} />
     </header>
+  );
+}
+
+/** Milliseconds. */
+const LOOK_AGAIN = 30_000;
+
+/** How many webhooks do not get their events. No event tells it. */
+function Failing() {
+  const look = () => {
+    // What cannot be read is read again.
+    readWebhooks().catch(() => undefined);
+  };
+  useEffect(() => {
+    failingWebhooks.value = [];
+    look();
+  }, [currentApp()?.app_id]);
+  useAgain(true, look, LOOK_AGAIN);
+  const count = failingWebhooks.value.length;
+  if (count === 0) return null;
+  return (
+    <span class="badge badge-bad">
+      {count}
+      <span class="hidden"> failing</span>
+    </span>
   );
 }
 

@@ -110,9 +110,14 @@ export const SCREENS: readonly Screen[] = [
     component: lazy(async () => (await import("../screens/wallet.tsx")).WalletScreen),
   },
   {
-    path: "/webhook",
+    path: "/webhooks",
+    component: lazy(async () => (await import("../screens/webhooks.tsx")).WebhooksScreen),
+    nav: "Webhooks",
+    scope: "webhooks",
+  },
+  {
+    path: "/webhooks/:id",
     component: lazy(async () => (await import("../screens/webhook.tsx")).WebhookScreen),
-    nav: "Webhook",
     scope: "webhooks",
   },
   {

@@ -66,16 +66,19 @@ async function shootWebhook(page: Page): Promise<void> {
   });
   const receiver = await listenOnLoopback(server);
   try {
-    await open(page, "/webhook");
+    await open(page, "/webhooks");
     await page.getByLabel("URL").fill(`${receiver.url}/moneta`);
+    await page.getByLabel("Description").fill("Orders");
     await page.getByRole("button", { name: "Save the webhook" }).click();
     await page.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByRole("link", { name: "Orders" }).click();
     await page.getByRole("button", { name: "Send a test event" }).click();
     await page.getByText("Body", { exact: true }).click();
     const dismiss = page.getByRole("button", { name: "Dismiss" });
     await dismiss.first().waitFor();
     while ((await dismiss.count()) > 0) await dismiss.first().click();
-    await shoot(page, "/webhook", "webhook", "details[open]");
+    await shoot(page, await page.evaluate<string>("location.hash.slice(1)"), "webhook", "details[open]");
+    await shoot(page, "/webhooks", "webhooks");
   } finally {
     await receiver.stop();
   }

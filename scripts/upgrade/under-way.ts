@@ -224,7 +224,7 @@ async function leaveDeliveries(world: World, { shop, closing }: Finished): Promi
       .orderBy("seq", "desc")
       .limit(1)
       .executeTakeFirstOrThrow();
-    const row = { app_id: closing.id, up_to_seq: seq, reason: "the webhook was removed" };
+    const row = { webhook_id: closing.id, app_id: closing.id, up_to_seq: seq, reason: "the webhook was removed" };
     await trx.insertInto("abandoned_deliveries").values(row).execute();
   });
 }

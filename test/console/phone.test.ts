@@ -20,7 +20,7 @@ import {
 const WIDE = "Donaudampfschifffahrtsgesellschaftskapitän".repeat(4);
 const PICTURE = `data:image/svg+xml;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString("base64")}`;
 
-type Data = Record<"hosted" | "editions" | "plain" | "wallet" | "stranger" | "done" | "failed", string>;
+type Data = Record<"hosted" | "editions" | "plain" | "wallet" | "stranger" | "webhook" | "done" | "failed", string>;
 
 const NO_TRANSITIONS = `(() => {
   const sheet = new CSSStyleSheet();
@@ -38,6 +38,7 @@ function screensOf({
   plain,
   wallet,
   stranger,
+  webhook,
   done,
   failed,
 }: Data): [screen: string, loaded: string][] {
@@ -69,7 +70,8 @@ function screensOf({
     ...[done, failed].map((one): [string, string] => [`/requests/${one}`, "dl"]),
     ["/wallets", "table"],
     ...[wallet, stranger].map((one): [string, string] => [`/wallets/${one}`, ".tile, .holding, table"]),
-    ["/webhook", "table"],
+    ["/webhooks", "table"],
+    [`/webhooks/${webhook}`, "table"],
     ["/tokens", "table"],
   ];
 }
@@ -77,7 +79,8 @@ function screensOf({
 /** Fills every screen. @param url of a receiver */
 async function fill(api: ApiClient, url: string): Promise<Data> {
   const reference = WIDE;
-  await api.ok("PUT", "/v1/webhook", { url: `${url}/${WIDE.replaceAll("ä", "a")}` });
+  const body = { url: `${url}/${WIDE.replaceAll("ä", "a")}`, description: WIDE };
+  const { id: webhook } = await api.ok<{ id: string }>("POST", "/v1/webhooks", body);
   const wallet = await api.wallet(WIDE);
   const stranger = await api.wallet();
   const royalty = { seller_fee_basis_points: 500, fee_recipient: wallet };
@@ -121,15 +124,13 @@ async function fill(api: ApiClient, url: string): Promise<Data> {
     image: "https://127.0.0.1:1/nothing.png",
   });
   expect(failed.status).to.equal("failed");
-  await api.ok("POST", "/v1/webhook/test", {});
+  await api.ok("POST", `/v1/webhooks/${webhook}/test`, {});
   await eventually(async () => {
-    const { deliveries } = await api.ok<{ deliveries: { response_status: number | null }[] }>(
-      "GET",
-      "/v1/webhook/deliveries",
-    );
+    const path = `/v1/webhooks/${webhook}/deliveries`;
+    const { deliveries } = await api.ok<{ deliveries: { response_status: number | null }[] }>("GET", path);
     return deliveries.some(({ response_status: status }) => status === 500) ? true : undefined;
   });
-  return { hosted, editions, plain, wallet, stranger, done: done.request_id, failed: failed.request_id };
+  return { hosted, editions, plain, wallet, stranger, webhook, done: done.request_id, failed: failed.request_id };
 }
 
 /** All screens, with the widest data that an app can have. */
@@ -220,8 +221,8 @@ describe("console > phone", () => {
     };
     await open("/wallets", "Create a wallet");
     await open("/tokens", "Create an API key");
-    await open("/webhook", "Rotate the secret");
-    await open("/webhook", "Remove");
+    await open(`/webhooks/${data.webhook}`, "Rotate the secret");
+    await open(`/webhooks/${data.webhook}`, "Remove");
     await page.getByRole("button", { name: /^Search/ }).click();
     await page.getByRole("combobox").fill(WIDE.slice(0, 20));
     await page.getByRole("option").first().waitFor();

@@ -96,6 +96,7 @@ async function populate(api: ApiClient): Promise<World> {
   ]);
   await api.client.PUT("/v1/webhook", { body: { url: "https://app.example/hook" } });
   await api.client.POST("/v1/webhook/test");
+  const webhook = await answerOf(api.client.POST("/v1/webhooks", { body: { url: "https://app.example/other" } }));
   const { deliveries } = await answerOf(api.client.GET("/v1/webhook/deliveries"));
   const { next } = await answerOf(api.client.GET("/v1/requests", { params: { query: { limit: 1 } } }));
   const nobodys = getAddress(hexlify(randomBytes(20)));
@@ -114,6 +115,7 @@ async function populate(api: ApiClient): Promise<World> {
       "1",
       ...mints.slice(0, 2).map((mint) => mint.request_id),
       ...deliveries.slice(0, 2).map(({ id }) => id),
+      webhook.id,
       next ?? "",
     ],
   };

@@ -4,7 +4,7 @@ import type { Db, Trx } from "../db/sql.ts";
 /** An encrypted value (JWE) of the database. */
 export interface Sealed {
   kind: "unlockable" | "webhook";
-  /** Id of the request, or of the app that has the webhook. */
+  /** Id of the request, or of the webhook. */
   id: string;
   sealed: string;
 }
@@ -14,9 +14,9 @@ export async function* everythingSealed(db: Db, pageSize: number): AsyncGenerato
   const webhooks = (after: string) =>
     db
       .selectFrom("webhooks")
-      .select(["app_id as id", "secrets as sealed"])
-      .where("app_id", ">", after)
-      .orderBy("app_id")
+      .select(["id", "secrets as sealed"])
+      .where("id", ">", after)
+      .orderBy("id")
       .limit(pageSize)
       .execute();
   for await (const page of pagesAfter("", webhooks, ({ id }) => id)) {
@@ -47,7 +47,7 @@ export async function replaceSealed(trx: Trx, { kind, id, sealed }: Sealed, rese
       ? await trx
           .updateTable("webhooks")
           .set({ secrets: resealed })
-          .where("app_id", "=", id)
+          .where("id", "=", id)
           .where("secrets", "=", sealed)
           .executeTakeFirst()
       : await trx

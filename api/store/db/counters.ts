@@ -48,7 +48,7 @@ export const counterKeys = {
   /** Contracts that the app follows. */
   contracts: (app: string) => `contracts:${app}`,
   requests: (app: string, status: RequestStatus, type: RequestType) => `requests:${app}:${status}:${type}`,
-  deliveries: (app: string) => `deliveries:${app}`,
+  deliveries: (webhook: string) => `deliveries:${webhook}`,
   /** A sequence, not a total: the position of the newest event in the feed. */
   events: (app: string) => `events:${app}`,
   holdings: (owner: string) => `holdings:${owner}`,

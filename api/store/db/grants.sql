@@ -41,7 +41,7 @@ begin
       execute format('grant select on all tables in schema %I to %I', current_schema(), name);
       execute format('revoke select on %s from %I', secrets, name);
       -- For `/metrics`.
-      execute format('grant select (app_id, disabled_at) on webhooks to %I', name);
+      execute format('grant select (id, disabled_at) on webhooks to %I', name);
     else
       execute format('grant select on %s to %I', read_by_ipfs, name);
     end if;

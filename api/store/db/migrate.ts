@@ -28,6 +28,7 @@ import * as digestsOfLogs from "./migrations/0018-v0.3.0-digests-of-logs.ts";
 import * as verifications from "./migrations/0019-v0.3.0-verifications.ts";
 import * as crashesRolesAndReasons from "./migrations/0020-v0.4.0-crashes-roles-and-reasons.ts";
 import * as tokenEvents from "./migrations/0021-v0.4.0-token-events.ts";
+import * as webhooks from "./migrations/0022-v0.4.0-webhooks.ts";
 import * as partiesAndRetries from "./migrations/0023-v0.4.0-parties-and-retries.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
@@ -60,6 +61,7 @@ export const MIGRATIONS: Migrations = {
   "0019-v0.3.0-verifications": verifications,
   "0020-v0.4.0-crashes-roles-and-reasons": crashesRolesAndReasons,
   "0021-v0.4.0-token-events": tokenEvents,
+  "0022-v0.4.0-webhooks": webhooks,
   "0023-v0.4.0-parties-and-retries": partiesAndRetries,
 };
 

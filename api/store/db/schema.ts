@@ -375,13 +375,19 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
   };
 
   webhooks: {
+    /** Of an app's first webhook, the one of `/v1/webhook`: the app's id. */
+    id: string;
     app_id: string;
     url: string;
     /** Signing secrets, newest first: a JWE over a JSON array of `{secret, expires_at}`. */
     secrets: string;
     /** JSON array of event types, or null for `DEFAULT_EVENTS`. */
     events: string | null;
-    /** Set when the receiver answered 410. */
+    /** JSON array of the contracts (EIP-55) whose events it gets, or null for all. */
+    collections: string | null;
+    /** The app's own words. */
+    description: string | null;
+    /** Set when the receiver answered 410, or the operator disabled it. */
     disabled_at: number | null;
     created_at: number;
     updated_at: number;
@@ -426,7 +432,11 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     id: string;
     event_seq: number;
     app_id: string;
+    /** It may be removed by now. */
+    webhook_id: string;
     request_id: string | null;
+    /** A webhook gets deliveries of the same subject in their order: a request's id, or `<contract>/<token id>`. null: no order. */
+    subject: string | null;
     status: DeliveryStatus;
     /** How often it was sent (`attempts` on the wire). */
     tries: number;
@@ -446,8 +456,9 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     updated_at: number;
   };
 
-  /** Apps with pending deliveries that are over, because the webhook is removed or disabled, and not ended yet. */
+  /** Webhooks with pending deliveries that are over, because the webhook is removed or disabled, and not ended yet. */
   abandoned_deliveries: {
+    webhook_id: string;
     app_id: string;
     /** Row number of the last delivery that is over. */
     up_to_seq: number;
@@ -467,6 +478,8 @@ export type HoldingRow = Selectable<Tables["holdings"]>;
 export type TransferRow = Selectable<Tables["transfers"]>;
 export type ChainEditRow = Selectable<Tables["chain_edits"]>;
 export type WebhookRow = Selectable<Tables["webhooks"]>;
+/** Names a webhook of an app. It may be removed by now. */
+export type WebhookKey = Pick<WebhookRow, "id" | "app_id">;
 export type EventRow = Selectable<Tables["events"]>;
 export type DeliveryRow = Selectable<Tables["deliveries"]>;
 export type AppRow = Selectable<Tables["apps"]>;

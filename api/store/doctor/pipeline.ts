@@ -105,12 +105,12 @@ export async function countDeliveries(db: Db): Promise<{ waiting: number; dead: 
   return rows[0] ?? { waiting: 0, dead: 0 };
 }
 
-/** Of each app, the delivery that is due first. A delivery that is being sent, or tried again later, is not due. */
+/** Of each webhook, the delivery that is due first. A delivery that is being sent, or tried again later, is not due. */
 async function overdueSince(db: Db, now: number): Promise<number | null> {
   const { rows } = await sql<{ since: number | null }>`
     select min(first.since) as since from (
       select (select case when deliveries.next_at < deliveries.created_at then deliveries.updated_at else deliveries.next_at end
-                from deliveries where deliveries.app_id = webhooks.app_id and deliveries.next_at is not null
+                from deliveries where deliveries.webhook_id = webhooks.id and deliveries.next_at is not null
                order by deliveries.next_at, deliveries.seq limit 1) as since
         from webhooks where webhooks.disabled_at is null) as first
      where first.since <= ${now}`.execute(db);

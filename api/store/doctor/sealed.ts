@@ -3,7 +3,7 @@ import type { Db } from "../db/sql.ts";
 /** An encrypted value, and a description of where it is. */
 interface SealedSample {
   kind: "webhook" | "unlockable";
-  /** Id of the app that has the webhook, or of the request. */
+  /** Id of the webhook, or of the request. */
   id: string;
   sealed: string;
   where: string;
@@ -11,7 +11,7 @@ interface SealedSample {
 
 /** A sample of the encrypted values: webhook secrets, and unlockable content of the oldest and the newest requests. */
 export async function sealedSample(db: Db, most: number): Promise<SealedSample[]> {
-  const webhooks = await db.selectFrom("webhooks").select(["app_id as id", "secrets as sealed"]).limit(most).execute();
+  const webhooks = await db.selectFrom("webhooks").select(["id", "secrets as sealed"]).limit(most).execute();
   const content = db
     .selectFrom("requests")
     .select(["id", "unlockable"])
@@ -25,7 +25,7 @@ export async function sealedSample(db: Db, most: number): Promise<SealedSample[]
       kind: "webhook" as const,
       id,
       sealed,
-      where: `the webhook secrets of app ${id}`,
+      where: `the secrets of webhook ${id}`,
     })),
     ...Array.from(requests, ([id, sealed]) => ({
       kind: "unlockable" as const,

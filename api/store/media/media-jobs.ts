@@ -42,16 +42,16 @@ interface TakenJobs {
   aside: MediaJob[];
 }
 
-const DUE: Queue = { table: "media_jobs", at: "due_at" };
+const DUE: Queue = { table: "media_jobs", owner: "app_id", at: "due_at" };
 
 /** Takes jobs that are due and not parked, the apps in turns. The lease keeps other processes away until `leaseUntil`. */
 export async function leaseMediaJobs(trx: Trx, options: TakeOptions): Promise<TakenJobs> {
   const { now, leaseUntil, holder, shares } = options;
   const limit = shares.free;
   if (limit === 0) return { taken: [], parked: [], aside: [] };
-  const apps = (appId: RawBuilder<string>) => sql<SqlBool>`${appId} not in ${textSet(trx, shares.full)}`;
+  const owners = (appId: RawBuilder<string>) => sql<SqlBool>`${appId} not in ${textSet(trx, shares.full)}`;
   const { rows } = await sql<DueRow>`
-    ${roundRobin(trx, DUE, { now, longestWait: LONGEST_WAIT, limit, apps })}
+    ${roundRobin(trx, DUE, { now, longestWait: LONGEST_WAIT, limit, owners })}
     select requests.*, apps.quota_media_bytes as job_quota, job.tries as job_tries, job.fence as job_fence,
            job.holder as holder, job.crashes as crashes
       from due

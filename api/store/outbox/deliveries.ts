@@ -7,7 +7,7 @@ import { CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import { type Page, pageOf, type PageQuery, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import { unparkRows } from "../db/parked-rows.ts";
-import type { DeliveryRow, EventRow } from "../db/schema.ts";
+import type { DeliveryRow, WebhookKey } from "../db/schema.ts";
 import { type Db, forKeyShare, rowSet, type Trx } from "../db/sql.ts";
 import { findWallets } from "../apps/wallets.ts";
 import { isAbandoned } from "./abandoned-deliveries.ts";
@@ -16,6 +16,7 @@ import { textsWithUsers } from "./event-users.ts";
 /** A delivery with its event. */
 export interface LoggedDelivery extends DeliveryRow {
   eventId: string;
+  /** As the event's body has it. */
   eventType: EventType;
 }
 
@@ -29,26 +30,31 @@ function withEvents(db: Db, chosen: ReturnType<typeof rows>) {
     .selectFrom(chosen.as("delivery"))
     .innerJoin("events", "events.seq", "delivery.event_seq")
     .selectAll("delivery")
-    .select(["events.id as eventId", "events.type as eventType"]);
+    .select("events.id as eventId")
+    .select(sql<EventType>`case when events.corrects is null then events.type else 'corrected' end`.as("eventType"));
 }
 
-/** An app's deliveries, newest first. */
-export async function listDeliveries(db: Db, appId: string, page: PageQuery): Promise<Page<LoggedDelivery>> {
-  const total = await readCounter(db, counterKeys.deliveries(appId));
-  let query = rows(db).where("app_id", "=", appId);
+function rowsOf(db: Db, webhook: WebhookKey) {
+  return rows(db).where("app_id", "=", webhook.app_id).where("webhook_id", "=", webhook.id);
+}
+
+/** A webhook's deliveries, newest first. */
+export async function listDeliveries(db: Db, webhook: WebhookKey, page: PageQuery): Promise<Page<LoggedDelivery>> {
+  const total = await readCounter(db, counterKeys.deliveries(webhook.id));
+  let query = rowsOf(db, webhook);
   if (page.after !== null) query = query.where("seq", "<", page.after);
   const chosen = query.orderBy("seq", "desc").limit(rowsToFetch(page)).offset(rowsToSkip(page));
   const found = await withEvents(db, chosen).orderBy("delivery.seq", "desc").execute();
   return pageOf(found, total, page, (row) => row.seq);
 }
 
-/** The newest deliveries of an app, for the operator. */
+/** The newest deliveries of a webhook, for the operator. */
 export async function newestDeliveries(
   db: Db,
-  appId: string,
+  webhook: WebhookKey,
   filter: { status: DeliveryStatus | null; limit: number },
 ): Promise<LoggedDelivery[]> {
-  let query = rows(db).where("app_id", "=", appId);
+  let query = rowsOf(db, webhook);
   // A literal, not a parameter, so that the partial indexes are used.
   if (filter.status !== null) query = query.where("status", "=", sql.lit(filter.status));
   const chosen = query.orderBy("seq", "desc").limit(filter.limit);
@@ -62,31 +68,38 @@ export async function findDelivery(db: Db, appId: string | null, id: string): Pr
   return withEvents(db, query).executeTakeFirst();
 }
 
-type DeliveredEvent = Pick<EventRow, "seq" | "app_id" | "request_id">;
+/** What is sent, and to which webhook. */
+export type NewDelivery = Pick<DeliveryRow, "event_seq" | "app_id" | "webhook_id" | "request_id" | "subject">;
 
-/** Adds a delivery of each event, due at once. @returns their ids, in the order of the events. */
-export async function insertDeliveries(trx: Trx, events: readonly DeliveredEvent[], now: number): Promise<string[]> {
-  if (events.length === 0) return [];
-  const rows = events.map((event) => ({
+const NEW = {
+  id: "text",
+  event_seq: "integer",
+  app_id: "text",
+  webhook_id: "text",
+  request_id: "text",
+  subject: "text",
+} as const;
+
+/** Adds deliveries that are due at once, in their order. @returns their ids. */
+export async function insertDeliveries(trx: Trx, deliveries: readonly NewDelivery[], now: number): Promise<string[]> {
+  if (deliveries.length === 0) return [];
+  const rows = deliveries.map(({ event_seq, app_id, webhook_id, request_id, subject }) => ({
     id: orderedUuid(),
-    event_seq: event.seq,
-    app_id: event.app_id,
-    request_id: event.request_id,
+    ...{ event_seq, app_id, webhook_id, request_id, subject },
   }));
-  const input = rowSet(trx, { id: "text", event_seq: "integer", app_id: "text", request_id: "text" }, rows);
   await sql`
-    insert into deliveries (id, event_seq, app_id, request_id, status, tries, next_at, created_at, updated_at)
-    select id, event_seq, app_id, request_id, 'pending', 0, ${AT_ONCE}, ${now}, ${now}
-      from ${input} as input order by ord`.execute(trx);
+    insert into deliveries (id, event_seq, app_id, webhook_id, request_id, subject, status, tries, next_at, created_at, updated_at)
+    select id, event_seq, app_id, webhook_id, request_id, subject, 'pending', 0, ${AT_ONCE}, ${now}, ${now}
+      from ${rowSet(trx, NEW, rows)} as input order by ord`.execute(trx);
   const counters = new CounterDeltas();
-  for (const event of events) counters.add(counterKeys.deliveries(event.app_id), 1);
+  for (const { webhook_id } of rows) counters.add(counterKeys.deliveries(webhook_id), 1);
   await counters.flush(trx);
   return rows.map(({ id }) => id);
 }
 
-/** Adds a delivery of one event, due at once. */
-export async function insertDelivery(trx: Trx, event: DeliveredEvent, now: number): Promise<DeliveryRow> {
-  const [id = ""] = await insertDeliveries(trx, [event], now);
+/** Adds one delivery, due at once. */
+export async function insertDelivery(trx: Trx, delivery: NewDelivery, now: number): Promise<DeliveryRow> {
+  const [id = ""] = await insertDeliveries(trx, [delivery], now);
   return rows(trx).where("id", "=", id).executeTakeFirstOrThrow();
 }
 
@@ -138,18 +151,18 @@ export async function recordTries(trx: Trx, tried: readonly TriedDelivery[], now
     response_body: responseBody,
     status: error === null ? "delivered" : nextAt === null ? "failed" : "pending",
   }));
-  const { rows: recorded } = await sql<Pick<DeliveryRow, "id" | "seq" | "status" | "request_id">>`
+  const { rows: recorded } = await sql<Pick<DeliveryRow, "id" | "seq" | "status" | "webhook_id" | "subject">>`
     update deliveries
        set status = input.status, tries = deliveries.tries + 1, fence = deliveries.fence + 1, next_at = input.next_at,
            response_status = input.response_status, response_body = input.response_body, error = input.error, updated_at = ${now},
            holder = null, crashes = 0
       from ${rowSet(trx, RESULT, rows)} as input
      where deliveries.id = input.id and deliveries.fence = input.fence and deliveries.status = 'pending'
-    returning deliveries.id, deliveries.seq, deliveries.status, deliveries.request_id`.execute(trx);
+    returning deliveries.id, deliveries.seq, deliveries.status, deliveries.webhook_id, deliveries.subject`.execute(trx);
   await releaseNext(
     trx,
-    recorded.flatMap(({ seq, status, request_id }) =>
-      status === "pending" || request_id === null ? [] : [{ seq, request_id }],
+    recorded.flatMap(({ seq, status, webhook_id, subject }) =>
+      status === "pending" || subject === null ? [] : [{ seq, webhook_id, subject }],
     ),
   );
   await unparkRows(trx, "delivery", recorded);
@@ -157,19 +170,25 @@ export async function recordTries(trx: Trx, tried: readonly TriedDelivery[], now
 }
 
 /** The deliveries that waited for these are due now. */
-async function releaseNext(trx: Trx, over: readonly { seq: number; request_id: string }[]): Promise<void> {
+async function releaseNext(
+  trx: Trx,
+  over: readonly { seq: number; webhook_id: string; subject: string }[],
+): Promise<void> {
   if (over.length === 0) return;
   await sql`
     update deliveries set next_at = ${AT_ONCE}
      where status = 'pending'
        and seq in (select (select next.seq from deliveries as next
-                            where next.request_id = input.request_id and next.seq > input.seq and next.status = 'pending'
+                            where next.webhook_id = input.webhook_id and next.subject = input.subject
+                              and next.seq > input.seq and next.status = 'pending'
                             order by next.seq limit 1)
-                     from ${rowSet(trx, { seq: "integer", request_id: "text" }, over)} as input)`.execute(trx);
+                     from ${rowSet(trx, { seq: "integer", webhook_id: "text", subject: "text" }, over)} as input)`.execute(
+    trx,
+  );
 }
 
 /**
- * Sends an event again. A delivery that has ended gets a new one; a pending delivery becomes due at once.
+ * Sends an event again to the webhook of a delivery. A delivery that has ended gets a new one; a pending delivery becomes due at once.
  */
 export async function redeliver(trx: Trx, delivery: DeliveryRow, now: number): Promise<DeliveryRow> {
   const waiting =
@@ -183,7 +202,7 @@ export async function redeliver(trx: Trx, delivery: DeliveryRow, now: number): P
           .where("status", "=", "pending")
           .returningAll()
           .executeTakeFirst();
-  return waiting ?? insertDelivery(trx, { ...delivery, seq: delivery.event_seq }, now);
+  return waiting ?? insertDelivery(trx, delivery, now);
 }
 
 /** The newest failed deliveries that `redeliverFailed` looks through. */
@@ -192,25 +211,26 @@ const SEARCHED = 10_000;
 const RESENT = 1_000;
 
 /**
- * Sends the events of failed deliveries again that no later delivery has, the oldest first.
+ * Sends the events of a webhook's failed deliveries again that no later delivery to it has, the oldest first.
  * @returns how many, and whether there are more.
  */
 export async function redeliverFailed(
   trx: Trx,
-  appId: string,
+  webhookId: string,
   now: number,
 ): Promise<{ redelivered: number; more: boolean }> {
-  const { rows: events } = await sql<DeliveredEvent>`
-    select event.seq, event.app_id, event.request_id
-      from (select seq, event_seq from deliveries where app_id = ${appId} and status = 'failed'
+  const { rows: found } = await sql<NewDelivery>`
+    select failed.event_seq, failed.app_id, failed.webhook_id, failed.request_id, failed.subject
+      from (select * from deliveries where webhook_id = ${webhookId} and status = 'failed'
              order by seq desc limit ${SEARCHED}) as failed
       join events as event on event.seq = failed.event_seq
      where not exists (select 1 from deliveries as later
-                        where later.event_seq = failed.event_seq and later.seq > failed.seq)
+                        where later.event_seq = failed.event_seq and later.webhook_id = failed.webhook_id
+                          and later.seq > failed.seq)
      order by failed.seq limit ${RESENT + 1} ${forKeyShare(trx, "event")}`.execute(trx);
-  const resent = events.slice(0, RESENT);
+  const resent = found.slice(0, RESENT);
   await insertDeliveries(trx, resent, now);
-  return { redelivered: resent.length, more: events.length > resent.length };
+  return { redelivered: resent.length, more: found.length > resent.length };
 }
 
 /** The body that a call for the delivery would have now. @param delivery of the caller's app. */

@@ -12,6 +12,7 @@ import { textsWithUsers } from "./event-users.ts";
 export interface DueDelivery extends UnderWay {
   id: string;
   seq: number;
+  webhookId: string;
   appId: string;
   eventId: string;
   /** The event's body, with the names that its users have now. It is sent and signed byte for byte. */
@@ -23,14 +24,14 @@ export interface DueDelivery extends UnderWay {
   /** Sealed signing secrets. */
   secrets: string;
   nextAt: number;
-  /** Not 0 if it waits for an earlier event of its request. */
+  /** Not 0 if it waits for an earlier delivery of its subject. */
   behindEarlier: number;
 }
 
-const DUE: Queue = { table: "deliveries", at: "next_at" };
-/** `dueDeliveries` returns at most this many rows, in all and of one app. */
+const DUE: Queue = { table: "deliveries", owner: "webhook_id", at: "next_at" };
+/** `dueDeliveries` returns at most this many rows, in all and of one webhook. */
 export const MOST_FOUND = 512;
-const MOST_OF_APP = 128;
+const MOST_OF_WEBHOOK = 128;
 
 interface LeaseOptions {
   now: number;
@@ -42,7 +43,7 @@ interface LeaseOptions {
 }
 
 /**
- * Leases due deliveries for one try. Of each request only the oldest pending delivery is leased, so that
+ * Leases due deliveries for one try. Of each subject only the oldest pending delivery of a webhook is leased, so that
  * its events arrive in order; the others wait as long as it does. The lease keeps other processes away until `leaseUntil`;
  * if this process dies, the delivery is due again then.
  * @returns the deliveries that no other process has leased meanwhile; those that are parked, because processes died at them also
@@ -57,7 +58,7 @@ export async function leaseDeliveries(
     due.filter(({ behindEarlier }) => behindEarlier === 0),
     due.filter(({ behindEarlier }) => behindEarlier !== 0),
   ];
-  const { run, aside, someMustRunAlone } = options.loneRuns.sort(first, options.running, ({ appId }) => appId);
+  const { run, aside, someMustRunAlone } = options.loneRuns.sort(first, options.running, ({ webhookId }) => webhookId);
   const leased = await lease(trx, run, options);
   const crashed = aside.map(({ id, fence, crashes }) => ({ id, fence, error: new CrashedAlone(crashes) }));
   // They are found again when they are due, and parked again.
@@ -68,26 +69,29 @@ export async function leaseDeliveries(
 }
 
 /**
- * The first deliveries that are due, without those of some apps. However long the queue of one app is, the work is bounded.
+ * The first deliveries that are due, without those of some webhooks. However long the queue of one webhook is, the work is
+ * bounded.
  */
 export async function dueDeliveries(db: Db, now: number, without: readonly string[]): Promise<DueDelivery[]> {
-  const apps = (appId: RawBuilder<string>) => sql<SqlBool>`
-    ${appId} not in ${textSet(db, without)}
-    and exists (select 1 from webhooks where webhooks.app_id = ${appId} and webhooks.disabled_at is null)
-    and not exists (select 1 from abandoned_deliveries as abandoned where abandoned.app_id = ${appId})`;
+  const owners = (id: RawBuilder<string>) => sql<SqlBool>`
+    ${id} not in ${textSet(db, without)}
+    and exists (select 1 from webhooks where webhooks.id = ${id} and webhooks.disabled_at is null)
+    and not exists (select 1 from abandoned_deliveries as abandoned where abandoned.webhook_id = ${id})`;
+  const options = { now, longestWait: LONGEST_DELIVERY_WAIT, limit: MOST_FOUND, limitOfOwner: MOST_OF_WEBHOOK, owners };
   const { rows } = await sql<DueDelivery>`
-    ${roundRobin(db, DUE, { now, longestWait: LONGEST_DELIVERY_WAIT, limit: MOST_FOUND, limitOfApp: MOST_OF_APP, apps })}
-    select delivery.seq as "seq", delivery.id as "id", delivery.app_id as "appId", delivery.next_at as "nextAt",
+    ${roundRobin(db, DUE, options)}
+    select delivery.seq as "seq", delivery.id as "id", delivery.app_id as "appId", delivery.webhook_id as "webhookId",
+           delivery.next_at as "nextAt",
            delivery.tries as "tries", delivery.fence as "fence", events.id as "eventId", events.body as "payload",
            webhooks.url as "url", webhooks.secrets as "secrets",
            delivery.holder as "holder", delivery.crashes as "crashes",
            case when exists (select 1 from deliveries as earlier
-                              where earlier.request_id = delivery.request_id and earlier.seq < delivery.seq
-                                and earlier.status = 'pending') then 1 else 0 end as "behindEarlier"
+                              where earlier.webhook_id = delivery.webhook_id and earlier.subject = delivery.subject
+                                and earlier.seq < delivery.seq and earlier.status = 'pending') then 1 else 0 end as "behindEarlier"
       from due
       join deliveries as delivery on delivery.seq = due.seq
       join events on events.seq = delivery.event_seq
-      join webhooks on webhooks.app_id = delivery.app_id
+      join webhooks on webhooks.id = delivery.webhook_id
      where ${mayBeTried("delivery", sql`delivery.id`, now)}
      order by due.place, due.at, due.seq limit ${MOST_FOUND}`.execute(db);
   const stored = rows.map(({ appId, payload: text }) => ({ appId, text }));
@@ -157,15 +161,15 @@ async function setTimes(
      where deliveries.id = input.id and deliveries.fence = input.fence and deliveries.status = 'pending'`.execute(trx);
 }
 
-/** Moves deliveries that wait for an earlier one of their request behind it, so that no later read passes over them. */
+/** Moves deliveries that wait for an earlier one of their subject behind it, so that no later read passes over them. */
 async function putBehindEarlier(trx: Trx, rows: readonly DueDelivery[]): Promise<void> {
   if (rows.length === 0) return;
   const seqs = rows.map(({ seq }) => seq);
   await sql`
     update deliveries
        set next_at = coalesce((select earlier.next_at from deliveries as earlier
-                                where earlier.request_id = deliveries.request_id and earlier.seq < deliveries.seq
-                                  and earlier.status = 'pending'
+                                where earlier.webhook_id = deliveries.webhook_id and earlier.subject = deliveries.subject
+                                  and earlier.seq < deliveries.seq and earlier.status = 'pending'
                                 order by earlier.seq limit 1), next_at)
      where status = 'pending' and seq in ${integerSet(trx, seqs)}`.execute(trx);
 }

@@ -8,7 +8,7 @@ import type { RequestType } from "../../domain/request.ts";
 import { orderedUuid } from "../../shared/ids.ts";
 import { advanceSequences, counterKeys } from "../db/counters.ts";
 import { forKeyShare, rowSet, type Trx } from "../db/sql.ts";
-import type { DeliveryRow } from "../db/schema.ts";
+import type { DeliveryRow, WebhookKey } from "../db/schema.ts";
 import { insertDelivery } from "./deliveries.ts";
 import { enqueueDeliveries } from "./enqueue-deliveries.ts";
 
@@ -180,17 +180,19 @@ async function nextPositions(trx: Trx, events: readonly EventToStore[]): Promise
   });
 }
 
-/** Adds a test event. It is delivered, but it is not in the feed. */
-export async function enqueueTestEvent(trx: Trx, appId: string, now: number): Promise<DeliveryRow> {
+/** Adds a test event for a webhook. It is delivered, but it is not in the feed. */
+export async function enqueueTestEvent(trx: Trx, webhook: WebhookKey, now: number): Promise<DeliveryRow> {
   const id = orderedUuid();
   const nothing = { request_id: null, request_type: null, transaction_hash: null };
   const body = JSON.stringify({ id, type: "test", ...nothing, created_at: new Date(now).toISOString() });
-  const event = await trx
+  const { app_id } = webhook;
+  const { seq } = await trx
     .insertInto("events")
-    .values({ id, app_id: appId, position: null, request_id: null, type: "test", body, created_at: now })
-    .returning(["seq", "app_id", "request_id"])
+    .values({ id, app_id, position: null, request_id: null, type: "test", body, created_at: now })
+    .returning("seq")
     .executeTakeFirstOrThrow();
-  return insertDelivery(trx, event, now);
+  const delivery = { event_seq: seq, app_id, webhook_id: webhook.id, request_id: null, subject: null };
+  return insertDelivery(trx, delivery, now);
 }
 
 /** Keeps an event from being pruned until the end of the transaction. @returns false when it is gone. */

@@ -77,7 +77,7 @@ function counted(): RawBuilder<unknown> {
     union all select 'media:' || app_id, count(*) from media_jobs group by app_id
     union all select 'media-bytes:' || app_id, cast(sum(size) as bigint) from app_media group by app_id
     union all select 'stored-bytes:' || app_id, cast(sum(stored_bytes) as bigint) from requests where status <> 'failed' group by app_id
-    union all select 'deliveries:' || app_id, count(*) from deliveries group by app_id
+    union all select 'deliveries:' || webhook_id, count(*) from deliveries group by webhook_id
     union all select 'holdings:' || owner, count(*) from holdings group by owner
     union all select 'holdings:' || owner || ':' || contract, count(*) from holdings group by owner, contract
     union all select 'owners:' || contract || ':' || token_id, count(*) from holdings group by contract, token_id

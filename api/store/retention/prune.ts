@@ -39,7 +39,7 @@ function deliveriesIn(status: "delivered" | "failed"): Kind {
     key: { seq: "integer" },
     isOld: (before) => sql`status = ${sql.lit(status)} and updated_at < ${before}`,
     age: sql`updated_at`,
-    bytes: sql`length(id) * 2 + length(app_id) * 2 + coalesce(length(request_id), 0) + coalesce(length(response_body), 0) + 60`,
+    bytes: sql`length(id) * 2 + length(app_id) + length(webhook_id) * 3 + coalesce(length(request_id), 0) + coalesce(length(response_body), 0) + 60`,
     remove: async (trx, rows) => {
       await deleteDeliveries(trx, sql`seq in ${seqsOf(trx, rows)}`);
       return rows;
@@ -48,9 +48,11 @@ function deliveriesIn(status: "delivered" | "failed"): Kind {
 }
 
 async function deleteDeliveries(trx: Trx, which: RawBuilder<unknown>): Promise<void> {
-  const { rows } = await sql<{ app_id: string }>`delete from deliveries where ${which} returning app_id`.execute(trx);
+  const { rows } = await sql<{
+    webhook_id: string;
+  }>`delete from deliveries where ${which} returning webhook_id`.execute(trx);
   const counters = new CounterDeltas();
-  for (const { app_id } of rows) counters.add(counterKeys.deliveries(app_id), -1);
+  for (const { webhook_id } of rows) counters.add(counterKeys.deliveries(webhook_id), -1);
   await counters.flush(trx);
 }
 

@@ -20,7 +20,7 @@ export interface Claims {
   parked: ParkedRow[];
 }
 
-const READY: Queue = { table: "requests", at: "ready_at" };
+const READY: Queue = { table: "requests", owner: "app_id", at: "ready_at" };
 
 /**
  * Claims ready requests for this lane and gives each its number for life. The apps take turns, so that a busy app does

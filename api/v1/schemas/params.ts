@@ -37,6 +37,9 @@ export const requestParams = z.object({ request_id: name("The `request_id` of an
 export const deliveryParams = z.object({
   id: name("The `id` of the delivery.", MAX_ID).meta({ param: { id: "DeliveryId" } }),
 });
+export const webhookParams = z.object({
+  id: name("The `id` of the webhook.", MAX_ID).meta({ param: { id: "WebhookId" } }),
+});
 export const tokenIdParams = z.object({ token_id: name("The `token_id` of the token.", MAX_ID) });
 export const userParams = z.object({
   user_identifier: name("The app's own name for the user, percent-encoded.", MAX_HEADER_BYTES),

@@ -1,49 +1,91 @@
 import { z } from "zod";
 
-import { MAX_URI_LENGTH } from "../../config/limits.ts";
-import { DEFAULT_EVENTS, EVENT_TYPES } from "../../domain/events.ts";
+import { MAX_URI_LENGTH, MAX_WEBHOOK_COLLECTIONS, MAX_WEBHOOK_DESCRIPTION, MAX_WEBHOOKS } from "../../config/limits.ts";
+import { DEFAULT_EVENTS, EVENT_TYPES, NAMED_EVENTS } from "../../domain/events.ts";
 import { DELIVERY_STATUSES } from "../../domain/request.ts";
 import { MAX_ANSWER_BYTES } from "../../shared/answer-text.ts";
-import { optional, refuse, text } from "./inputs.ts";
-import { requestId, time } from "./outputs.ts";
+import { address, optional, refuse, text } from "./inputs.ts";
+import { address as outputAddress, requestId, time } from "./outputs.ts";
 import { pageFrameFields, pageSchema } from "./pages.ts";
 
-export const webhookBody = z
-  .strictObject({
-    url: text(MAX_URI_LENGTH, 1)
-      .check((context) => {
-        const url = URL.parse(context.value);
-        if (url === null || !["http:", "https:"].includes(url.protocol)) {
-          refuse(context, "invalid_format", "Must be an http:// or https:// URL.");
-        } else if (url.username !== "" || url.password !== "") {
-          refuse(context, "invalid_format", "Must not contain a user name or a password.");
-        }
-      })
-      .describe("http(s) URL that resolves to public addresses."),
-    events: optional(z.array(z.enum(DEFAULT_EVENTS)).min(1).max(DEFAULT_EVENTS.length)).describe(
-      "Event types to send. The default is all of them.",
-    ),
+const url = text(MAX_URI_LENGTH, 1)
+  .check((context) => {
+    const parsed = URL.parse(context.value);
+    if (parsed === null || !["http:", "https:"].includes(parsed.protocol)) {
+      refuse(context, "invalid_format", "Must be an http:// or https:// URL.");
+    } else if (parsed.username !== "" || parsed.password !== "") {
+      refuse(context, "invalid_format", "Must not contain a user name or a password.");
+    }
   })
+  .describe("http(s) URL that resolves to public addresses.");
+const DEFAULT_TYPES = DEFAULT_EVENTS.map((type) => `\`${type}\``).join(", ");
+const events = z.array(z.enum(NAMED_EVENTS)).min(1).max(NAMED_EVENTS.length);
+const collections = z.array(address).min(1).max(MAX_WEBHOOK_COLLECTIONS);
+const description = text(MAX_WEBHOOK_DESCRIPTION, 1);
+const ABOUT_EVENTS = `Event types to send. The default is ${DEFAULT_TYPES}.`;
+const ABOUT_COLLECTIONS =
+  "Only events about these contracts are sent, and `gap`. Until a collection is created, its request is about none. The default is all.";
+const ABOUT_DESCRIPTION = "The app's own words.";
+
+export const webhookBody = z
+  .strictObject({ url, events: optional(events).describe(ABOUT_EVENTS) })
   .meta({ id: "SetWebhook" });
+
+export const newWebhookBody = z
+  .strictObject({
+    url,
+    events: optional(events).describe(ABOUT_EVENTS),
+    collections: optional(collections).describe(ABOUT_COLLECTIONS),
+    description: optional(description).describe(ABOUT_DESCRIPTION),
+  })
+  .meta({ id: "CreateWebhook" });
+
+export const webhookChanges = z
+  .strictObject({
+    url: url.optional().describe("http(s) URL that resolves to public addresses. It enables a disabled webhook."),
+    events: events.nullish().describe(`${ABOUT_EVENTS} null: the default.`),
+    collections: collections.nullish().describe(`${ABOUT_COLLECTIONS} null: the default.`),
+    description: description.nullish().describe(`${ABOUT_DESCRIPTION} null removes them.`),
+  })
+  .check((context) => {
+    if (Object.values(context.value).every((value) => value === undefined))
+      refuse(context, "required", "Send at least one field: url, events, collections or description.");
+  })
+  .meta({ id: "ChangeWebhook", minProperties: 1 });
 
 export const webhook = z
   .object({
+    id: z.string().describe("Names the webhook. That of `/v1/webhook` has the app's id."),
     url: z.string().describe("Where events are sent."),
-    events: z.array(z.enum(DEFAULT_EVENTS)).nullable().describe("null means all of them."),
+    events: z.array(z.enum(NAMED_EVENTS)).nullable().describe(`null means ${DEFAULT_TYPES}.`),
+    collections: z.array(outputAddress).nullable().describe("Contracts whose events are sent. null means all."),
+    description: z.string().nullable().describe(ABOUT_DESCRIPTION),
     disabled_at: time
       .nullable()
       .describe(
         "Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again.",
       ),
+    last_error: z
+      .string()
+      .nullable()
+      .describe(
+        "Why deliveries do not succeed: the error of the newest one if it has failed for good, else of one that waits for a retry. null: they succeed.",
+      ),
     created_at: time,
     updated_at: time,
   })
   .meta({ id: "Webhook" });
+export const webhooksList = z
+  .object({ webhooks: z.array(webhook).max(MAX_WEBHOOKS).describe("That of `/v1/webhook` comes first.") })
+  .meta({ id: "Webhooks" });
 export const registeredWebhook = webhook
   .extend({
     secret: z.string().nullable().describe("Signing secret. Shown only once, at the first registration."),
   })
   .meta({ id: "RegisteredWebhook" });
+export const createdWebhook = webhook
+  .extend({ secret: z.string().describe("Signing secret. Shown only once.") })
+  .meta({ id: "CreatedWebhook" });
 export const removedWebhook = z.object({}).meta({ id: "RemovedWebhook" });
 
 export const rotatedSecret = z
@@ -58,9 +100,10 @@ export const rotatedSecret = z
 export const delivery = z
   .object({
     id: z.string().describe("Id of the delivery."),
+    webhook_id: z.string().describe("The webhook that gets it. It may be removed by now."),
     event_id: z.string().describe("`id` of the body and `webhook-id` of the call. The same at every try."),
     event_type: z.enum(EVENT_TYPES).describe("The `type` of the event."),
-    request_id: requestId.nullable().describe("null for a test event."),
+    request_id: requestId.nullable().describe("null for an event that no request caused."),
     status: z.enum(DELIVERY_STATUSES).describe("failed: no retry is left, or the webhook was removed."),
     attempts: z.int().describe("Number of tries so far."),
     next_attempt_at: time.nullable().describe("Latest time of the next try. null when the delivery has ended."),

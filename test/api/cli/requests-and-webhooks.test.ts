@@ -9,6 +9,7 @@ import { useCli } from "./support/use-cli.ts";
 
 interface Delivery {
   delivery_id: string;
+  webhook_id: string;
   event_id: string;
   event_type: string;
   status: string;
@@ -102,8 +103,32 @@ describe("command line: requests, webhooks and contracts", () => {
         disabled_at: null,
       });
       expect(Object.keys(shown)).to.not.include("secrets");
-      expect(await cli.run("webhook", "show", "first")).to.contain("disabled: no");
+      expect(await cli.run("webhook", "show", "first")).to.match(/^disabled: +no$/m);
       expect(await cli.refusal("webhook", "show", "second")).to.equal("The app second has no webhook.");
+    });
+
+    it("list prints all webhooks, and --id chooses one of them", async () => {
+      const { body } = await cli.api.post("/v1/webhooks", { url: "https://hooks.example/other", description: "other" });
+      const { id = "" } = body;
+      const listed = await cli.json<{ id: string }[]>("webhook", "list", "first");
+      expect(listed.map((one) => one.id)).to.deep.equal([cli.api.app.id, id]);
+      expect(await cli.run("webhook", "list", "first")).to.contain("https://hooks.example/other");
+      expect(await cli.json("webhook", "show", "first", "--id", id)).to.deep.equal(listed[1]);
+      await cli.api.post(`/v1/webhooks/${id}/test`, {});
+      await cli.api.post("/v1/webhook/test", {});
+      const deliveries = async (...words: string[]) =>
+        (await cli.json<Delivery[]>("webhook", "deliveries", "first", ...words)).map((one) => one.webhook_id);
+      expect(await deliveries()).to.deep.equal([cli.api.app.id, id]);
+      expect(await deliveries("--id", id)).to.deep.equal([id]);
+      await cli.json("webhook", "disable", "first", "--id", id);
+      expect((await cli.api.get(`/v1/webhooks/${id}`)).body)
+        .to.have.property("disabled_at")
+        .that.is.a("string");
+      expect((await cli.api.get("/v1/webhook")).body).to.include({ disabled_at: null });
+      await cli.api.call("DELETE", "/v1/webhook");
+      expect(await deliveries(), "also those of the first, which is removed").to.deep.equal([cli.api.app.id, id]);
+      expect(await cli.refusal("webhook", "show", "first")).to.contain("`webhook list first`");
+      expect(await cli.refusal("webhook", "show", "second", "--id", id)).to.equal("The app second has no webhook.");
     });
 
     it("deliveries lists deliveries, and redeliver queues one again", async () => {

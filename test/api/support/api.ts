@@ -87,6 +87,7 @@ export interface Body extends Item {
 
 /** One thing in an answer. */
 export interface Item {
+  id?: string;
   address?: string;
   user_identifier?: string | null;
   request_id?: string;

@@ -7,12 +7,13 @@ import type { CollectionType, Command, CreateCollection, MintErc721 } from "../.
 import type { RequestType } from "../../../api/domain/request.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
 import type { Database } from "../../../api/store/db/database.ts";
+import type { WebhookKey } from "../../../api/store/db/schema.ts";
 import type { Trx } from "../../../api/store/db/sql.ts";
 import { insertCollections } from "../../../api/store/listings/collections.ts";
 import type { SliceToStore } from "../../../api/store/ledger/apply-range.ts";
 import type { StoredMove } from "../../../api/store/ledger/history.ts";
 import { insertDeliveries } from "../../../api/store/outbox/deliveries.ts";
-import { setWebhook } from "../../../api/store/outbox/webhooks.ts";
+import { insertWebhook, type StoredWebhook } from "../../../api/store/outbox/webhooks.ts";
 import {
   type ReservationRefusal,
   ReservationSet,
@@ -182,10 +183,21 @@ export async function addReserved(database: Database, command: Command & Reservi
   return request;
 }
 
-/** The webhook of an app, which gets all events. */
-export function addWebhook(database: Database, app: string, now: number): Promise<unknown> {
-  const webhook = { app_id: app, url: WEBHOOK_URL, secrets: "sealed", events: null, disabled_at: null };
-  return database.write((trx) => setWebhook(trx, { ...webhook, created_at: now, updated_at: now }));
+/** Names the first webhook of an app. */
+export function firstOf(app: string): WebhookKey {
+  return { id: app, app_id: app };
+}
+
+/** A webhook of an app, by default the first, which gets the default events. */
+export function addWebhook(
+  database: Database,
+  app: string,
+  now: number,
+  fields: Partial<StoredWebhook> = {},
+): Promise<unknown> {
+  const webhook = { ...firstOf(app), url: WEBHOOK_URL, secrets: "sealed", events: null, collections: null };
+  const rest = { description: null, disabled_at: null, created_at: now, updated_at: now };
+  return database.write((trx) => insertWebhook(trx, { ...webhook, ...rest, ...fields }));
 }
 
 /** Adds test events of an app, each with a delivery that is due, as the service adds one. */
@@ -196,5 +208,10 @@ export async function addTestEvents(trx: Trx, app: string, count: number, now: n
     .values(Array.from({ length: count }, () => ({ id: randomUUID(), ...fields })))
     .returning(["seq", "app_id", "request_id"])
     .execute();
-  await insertDeliveries(trx, events, now);
+  const rest = { webhook_id: app, subject: null };
+  await insertDeliveries(
+    trx,
+    events.map(({ seq, ...event }) => ({ ...event, ...rest, event_seq: seq })),
+    now,
+  );
 }

@@ -41,7 +41,10 @@ function callerOf(security: Operation["security"] = []): DocumentedCall["caller"
 }
 
 /** Names of one resource of each kind: an app's own, or ones that do not exist. */
-type Things = Record<"wallet" | "collection" | "user" | "request" | "delivery" | "contract" | "apiToken", string>;
+type Things = Record<
+  "wallet" | "collection" | "user" | "request" | "delivery" | "webhook" | "contract" | "apiToken",
+  string
+>;
 
 /** A call that names resources in its path, its query or its body. */
 interface Naming {
@@ -71,6 +74,10 @@ function collection({ collection: address }: Things) {
 
 function token({ collection: address }: Things) {
   return { address, token_id: "1" };
+}
+
+function webhookOf({ webhook: id }: Things) {
+  return { id };
 }
 
 function mintOf(things: Things) {
@@ -114,6 +121,13 @@ const NAMING: Record<string, Naming> = {
   deleteContract: { path: ({ contract }) => ({ address: contract }) },
   getDelivery: { path: ({ delivery }) => ({ id: delivery }) },
   redeliver: { path: ({ delivery }) => ({ id: delivery }) },
+  getOneWebhook: { path: webhookOf },
+  changeWebhook: { path: webhookOf, body: () => ({ url: "https://mine.example/hook" }) },
+  deleteOneWebhook: { path: webhookOf },
+  testOneWebhook: { path: webhookOf },
+  rotateOneSecret: { path: webhookOf },
+  listDeliveriesOfWebhook: { path: webhookOf },
+  redeliverFailedOfWebhook: { path: webhookOf },
   deleteToken: { path: ({ apiToken }) => ({ token_id: apiToken }) },
   mintNft: { body: mintOf },
   mintNfts: { body: (things) => ({ items: [mintOf(things)] }), batch: true },
@@ -144,6 +158,8 @@ const OWN: Record<string, { body?: object }> = {
   getUsage: {},
   getSummary: {},
   deleteWebhook: {},
+  createWebhook: { body: { url: "https://mine.example/hook" } },
+  listWebhooks: {},
   listTokens: {},
   createToken: { body: { scopes: ["read"] } },
   getConsoleSession: {},
@@ -164,6 +180,7 @@ describe("isolation of apps", () => {
     user: "no user",
     request: "0".repeat(64),
     delivery: "999999",
+    webhook: "no webhook",
     contract: randomAddress(),
     apiToken: "no token",
   };
@@ -180,6 +197,7 @@ describe("isolation of apps", () => {
       await api.post("/v1/nfts", { collection_address: contract, to_address: address, name: "secret" }),
     );
     await api.post("/v1/webhook/test", undefined);
+    const webhook = await api.post("/v1/webhooks", { url: "https://hooks.example/secret" });
     const [delivery] =
       ((await api.get("/v1/webhook/deliveries")).body as { deliveries?: { id: string }[] }).deliveries ?? [];
     theirs = {
@@ -188,6 +206,7 @@ describe("isolation of apps", () => {
       user: "their user",
       request,
       delivery: delivery?.id ?? "",
+      webhook: webhook.body.id ?? "",
       contract: followed,
       apiToken: (await listApiTokens(api.database.read, api.app.id))[0]?.id ?? "",
     };

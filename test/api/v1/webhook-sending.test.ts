@@ -143,7 +143,7 @@ describe("webhook deliveries", () => {
     it("stops signing with the old secret when it expires", async () => {
       const second = await rotate();
       const row = await api.database.read.selectFrom("webhooks").selectAll().executeTakeFirstOrThrow();
-      const secrets = await openSecrets(api.sealer, { appId: api.app.id, sealed: row.secrets }, () =>
+      const secrets = await openSecrets(api.sealer, { webhookId: api.app.id, sealed: row.secrets }, () =>
         Promise.resolve(false),
       );
       const over = secrets.map((entry) => ({ ...entry, expires_at: entry.expires_at === null ? null : Date.now() }));

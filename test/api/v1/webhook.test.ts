@@ -17,7 +17,7 @@ describe("/v1/webhook", () => {
     expect(body.secret).to.match(/^whsec_[A-Za-z0-9+/]{32}$/);
     const stored = await row();
     expect(stored.secrets).to.not.contain(body.secret);
-    const opened = await openSecrets(api.sealer, { appId: api.app.id, sealed: stored.secrets }, () =>
+    const opened = await openSecrets(api.sealer, { webhookId: api.app.id, sealed: stored.secrets }, () =>
       Promise.resolve(false),
     );
     expect(opened).to.deep.equal([{ secret: body.secret, expires_at: null }]);

@@ -52,8 +52,8 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
     for (let app = 0; app < APPS; app++) await addApp(database, `app-${app.toString()}`);
     await database.write(async (trx) => {
       await sql`
-        insert into webhooks (app_id, url, secrets, created_at, updated_at)
-        select id, 'https://app.example/', 'sealed', 1, 1 from apps`.execute(trx);
+        insert into webhooks (id, app_id, url, secrets, created_at, updated_at)
+        select id, id, 'https://app.example/', 'sealed', 1, 1 from apps`.execute(trx);
       const rows = sql`(select i, 'app-' || i % ${sql.lit(APPS)} as app from generate_series(1, ${sql.lit(ROWS)}) as i) as row`;
       // A tenth is ready, a tenth awaits its confirmation.
       await sql`
@@ -76,8 +76,8 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
         insert into events (id, app_id, position, request_id, type, body, created_at)
         select 'event-' || i, app, i, 'request-' || i, 'sent', '{}', i from ${rows}`.execute(trx);
       await sql`
-        insert into deliveries (id, event_seq, app_id, request_id, status, tries, next_at, created_at, updated_at)
-        select 'delivery-' || i, i, app, 'request-' || i, case when i % 10 = 0 then 'pending' else 'delivered' end, 0,
+        insert into deliveries (id, event_seq, app_id, webhook_id, request_id, subject, status, tries, next_at, created_at, updated_at)
+        select 'delivery-' || i, i, app, app, 'request-' || i, 'request-' || i, case when i % 10 = 0 then 'pending' else 'delivered' end, 0,
                case when i % 10 = 0 then 0 end, i, i from ${rows}`.execute(trx);
       await sql`
         insert into idempotency_keys (app_id, key, fingerprint, response, created_at)
@@ -168,7 +168,7 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
         ["app-3", "app-4"].map((appId) => ({ appId, after: 0 })),
         64,
       );
-      await listDeliveries(read, "app-3", page);
+      await listDeliveries(read, { id: "app-3", app_id: "app-3" }, page);
       for (const status of [null, "pending"] as const)
         for (const type of [null, "mint"] as const)
           for (const after of [null, ROWS / 2]) await listRequests(read, "app-3", { status, type }, { ...page, after });

@@ -66,7 +66,8 @@ describeOn("sqlite", "the statements of the store, on large tables", () => {
       // also join it with the events, which costs several times as much as counting.
       expect(Math.min(...(await severalTimes(10, look))), "a look").to.be.below(scan);
       const reason = "the webhook was removed";
-      const abandon = () => database.write((trx) => abandonDeliveries(trx, BUSY.app, reason, NOW));
+      const abandon = () =>
+        database.write((trx) => abandonDeliveries(trx, { id: BUSY.app, app_id: BUSY.app }, reason, NOW));
       expect(await timed(abandon), "the end of the queue").to.be.below(scan * 2);
       const end = () => database.write((trx) => closeAbandoned(trx, NOW));
       let chunks = 0;

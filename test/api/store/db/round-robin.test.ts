@@ -21,8 +21,9 @@ describe("roundRobin", () => {
         names.set(seq, `${app}${(index + 1).toString()}`);
       }
     }
+    const queue = { table: "requests", owner: "app_id", at: "ready_at" } as const;
     const read = async (limit: number) => {
-      const due = roundRobin(database.read, { table: "requests", at: "ready_at" }, { now, longestWait, limit });
+      const due = roundRobin(database.read, queue, { now, longestWait, limit });
       const { rows } = await sql<{ seq: number; place: number }>`
         ${due} select seq, place from due order by place, at, seq`.execute(database.read);
       return rows.map(({ seq, place }) => `${place.toString()}: ${names.get(seq) ?? "?"}`);

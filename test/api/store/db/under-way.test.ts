@@ -9,7 +9,7 @@ import { putOffDeliveries } from "../../../../api/store/outbox/due-deliveries.ts
 import { takeDueDeliveries } from "../../../support/taker.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
-import { addApp, addWebhook } from "../../support/rows.ts";
+import { addApp, addWebhook, firstOf } from "../../support/rows.ts";
 
 const APP = "app-1";
 const NOW = 1_700_000_000_000;
@@ -30,7 +30,7 @@ const LEASE = 60_000;
 
 function addDeliveries(database: Database, count: number): Promise<void> {
   return database.write(async (trx) => {
-    for (let index = 0; index < count; index++) await enqueueTestEvent(trx, APP, NOW);
+    for (let index = 0; index < count; index++) await enqueueTestEvent(trx, firstOf(APP), NOW);
   });
 }
 

@@ -3,12 +3,22 @@ import { expect } from "chai";
 import { abandonDeliveries, closeAbandoned } from "../../../../api/store/outbox/abandoned-deliveries.ts";
 import { findDelivery, recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
 import { enqueueEvents, enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
-import { deleteWebhook, disableWebhook, setWebhook } from "../../../../api/store/outbox/webhooks.ts";
-import { addApp, addRequest, addTestEvents, addWebhook, APP, creation, WEBHOOK_URL } from "../../support/rows.ts";
+import { deleteWebhook, disableWebhook, updateWebhook } from "../../../../api/store/outbox/webhooks.ts";
+import {
+  addApp,
+  addRequest,
+  addTestEvents,
+  addWebhook,
+  APP,
+  creation,
+  firstOf,
+  WEBHOOK_URL,
+} from "../../support/rows.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 import { takeDueDeliveries, taker } from "../../../support/taker.ts";
 
 const NOW = 1_700_000_000_000;
+const FIRST = firstOf(APP);
 /** Deliveries that one transaction ends. */
 const CHUNK = 1_000;
 const OK = { responseStatus: 200, responseBody: null, error: null, nextAt: null };
@@ -22,7 +32,7 @@ describe("abandoned deliveries", () => {
 
   const register = () => addWebhook(database, APP, NOW);
   /** @returns the id of its delivery. */
-  const emit = async () => (await database.write((trx) => enqueueTestEvent(trx, APP, NOW))).id;
+  const emit = async () => (await database.write((trx) => enqueueTestEvent(trx, FIRST, NOW))).id;
   /** Adds events as `emit` does, all at once. */
   const emitMany = (count: number) => database.write((trx) => addTestEvents(trx, APP, count, NOW));
   const take = async () =>
@@ -39,7 +49,7 @@ describe("abandoned deliveries", () => {
   describe("abandonDeliveries", () => {
     it("ends a short queue at once, with the reason, and leaves nothing to do", async () => {
       const id = await emit();
-      await database.write((trx) => abandonDeliveries(trx, APP, "the webhook was removed", NOW + 1));
+      await database.write((trx) => abandonDeliveries(trx, FIRST, "the webhook was removed", NOW + 1));
       expect(await find(id)).to.include({
         status: "failed",
         error: "the webhook was removed",
@@ -53,15 +63,15 @@ describe("abandoned deliveries", () => {
       const delivered = await emit();
       await database.write((trx) => recordTries(trx, [{ id: delivered, fence: 0, result: OK }], NOW));
       await addApp(database, "other");
-      const others = (await database.write((trx) => enqueueTestEvent(trx, "other", NOW))).id;
-      await database.write((trx) => abandonDeliveries(trx, APP, "the webhook was removed", NOW));
+      const others = (await database.write((trx) => enqueueTestEvent(trx, firstOf("other"), NOW))).id;
+      await database.write((trx) => abandonDeliveries(trx, FIRST, "the webhook was removed", NOW));
       expect((await find(delivered)).status).to.equal("delivered");
       expect((await findDelivery(database.read, "other", others))?.status).to.equal("pending");
     });
 
     it("ends a long queue in chunks, and sends none of it meanwhile", async () => {
       await emitMany(2 * CHUNK + 1);
-      await database.write((trx) => disableWebhook(trx, APP, WEBHOOK_URL, "410", NOW));
+      await database.write((trx) => disableWebhook(trx, { ...FIRST, url: WEBHOOK_URL }, "410", NOW));
       expect(await count("failed")).to.equal(CHUNK);
       expect(await take()).to.deep.equal([]);
       while (await database.write((trx) => closeAbandoned(trx, NOW)));
@@ -72,7 +82,7 @@ describe("abandoned deliveries", () => {
   describe("given the webhook is registered again while a long queue is being ended", () => {
     beforeEach(async () => {
       await emitMany(2 * CHUNK + 5);
-      await database.write((trx) => deleteWebhook(trx, APP, NOW));
+      await database.write((trx) => deleteWebhook(trx, FIRST, NOW));
       await register();
     });
 
@@ -87,7 +97,7 @@ describe("abandoned deliveries", () => {
 
     it("ends both queues when the webhook is removed once more", async () => {
       await emitMany(CHUNK);
-      await database.write((trx) => deleteWebhook(trx, APP, NOW));
+      await database.write((trx) => deleteWebhook(trx, FIRST, NOW));
       while (await database.write((trx) => closeAbandoned(trx, NOW)));
       expect(await count("pending")).to.equal(0);
       await register();
@@ -99,10 +109,9 @@ describe("abandoned deliveries", () => {
   describe("given a disabled webhook that is enabled again", () => {
     it("does not send the events from before", async () => {
       await emitMany(2);
-      await database.write((trx) => disableWebhook(trx, APP, WEBHOOK_URL, "410", NOW));
+      await database.write((trx) => disableWebhook(trx, { ...FIRST, url: WEBHOOK_URL }, "410", NOW));
       await emitMany(1);
-      const enabled = { app_id: APP, url: WEBHOOK_URL, events: null, secrets: "sealed", disabled_at: null };
-      await database.write((trx) => setWebhook(trx, { ...enabled, created_at: NOW, updated_at: NOW }));
+      await database.write((trx) => updateWebhook(trx, FIRST, { url: WEBHOOK_URL }, NOW));
       const taken = await take();
       expect(taken).to.have.length(1);
       expect(await count("failed")).to.equal(2);
@@ -113,7 +122,7 @@ describe("abandoned deliveries", () => {
     it("makes a new delivery in place of one that is over although its row is still pending", async () => {
       await emitMany(CHUNK + 1);
       const [last] = await database.read.selectFrom("deliveries").selectAll().orderBy("seq", "desc").limit(1).execute();
-      await database.write((trx) => deleteWebhook(trx, APP, NOW));
+      await database.write((trx) => deleteWebhook(trx, FIRST, NOW));
       await register();
       expect((await find(last!.id)).status, "not ended yet").to.equal("pending");
       const again = await database.write((trx) => redeliver(trx, last!, NOW));

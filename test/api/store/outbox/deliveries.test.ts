@@ -4,7 +4,7 @@ import { LONGEST_DELIVERY_WAIT, redeliverFailed } from "../../../../api/store/ou
 import { parkDeliveries, putOffDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
-import { addApp, addTestEvents, addWebhook, APP } from "../../support/rows.ts";
+import { addApp, addTestEvents, addWebhook, APP, firstOf } from "../../support/rows.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 import { takeDueDeliveries, taker } from "../../../support/taker.ts";
 
@@ -19,7 +19,7 @@ describe("takeDueDeliveries", () => {
   /** @returns the id of the delivery. */
   async function addDelivery(nextAt: number, app = APP): Promise<string> {
     return database.write(async (trx) => {
-      const { id } = await enqueueTestEvent(trx, app, NOW);
+      const { id } = await enqueueTestEvent(trx, firstOf(app), NOW);
       await trx.updateTable("deliveries").set({ next_at: nextAt }).where("id", "=", id).execute();
       return id;
     });

@@ -11,16 +11,19 @@ import { pruneSome } from "../../../../api/store/retention/prune.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { overlap, valueOf } from "../../../support/overlap.ts";
 import { useTwoProcesses } from "../../../support/two-processes.ts";
-import { addApp, addRequest, addWebhook, APP, creation, WEBHOOK_URL } from "../../support/rows.ts";
+import { addApp, addRequest, addWebhook, APP, creation, firstOf, WEBHOOK_URL } from "../../support/rows.ts";
 import { takeDueDeliveries, taker } from "../../../support/taker.ts";
 
 const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;
+const FIRST = firstOf(APP);
 /** A delivery that has ended. */
 const DELIVERY = {
   seq: 1,
   app_id: APP,
+  webhook_id: APP,
   request_id: null,
+  subject: null,
   status: "delivered",
   tries: 1,
   next_at: null,
@@ -51,7 +54,9 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
       }),
     );
   const disable = (database: Database) =>
-    database.write((trx) => disableWebhook(trx, APP, WEBHOOK_URL, "an operator disabled the webhook", NOW));
+    database.write((trx) =>
+      disableWebhook(trx, { ...FIRST, url: WEBHOOK_URL }, "an operator disabled the webhook", NOW),
+    );
   const deliveries = () =>
     two.one.read.selectFrom("deliveries").select(["id", "status", "next_at"]).orderBy("seq").execute();
 
@@ -112,7 +117,7 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
     await retryAt(next?.id, NOW);
     const { waited } = await overlap(
       two.one,
-      (trx) => disableWebhook(trx, APP, WEBHOOK_URL, "an operator disabled the webhook", NOW),
+      (trx) => disableWebhook(trx, { ...FIRST, url: WEBHOOK_URL }, "an operator disabled the webhook", NOW),
       () => take(two.other),
     );
     expect(waited).to.equal(true);
@@ -134,7 +139,7 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
   });
 
   it("say that a test event is gone that is just being pruned, and keep one that is just being sent again", async () => {
-    const { id } = await sendTestEvent({ database: two.one, signals }, APP);
+    const { id } = await sendTestEvent({ database: two.one, signals }, FIRST);
     await two.one.write((trx) => trx.updateTable("deliveries").set({ status: "delivered", next_at: null }).execute());
     const age = { now: Date.now() + 8 * 24 * HOUR, days: 7 };
     const again = () => redeliverEvent({ database: two.other, signals }, APP, id);
@@ -154,8 +159,8 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
   it("send no test event to a webhook that is just being removed", async () => {
     const { second } = await overlap(
       two.one,
-      (trx) => deleteWebhook(trx, APP, NOW),
-      () => sendTestEvent({ database: two.other, signals }, APP),
+      (trx) => deleteWebhook(trx, FIRST, NOW),
+      () => sendTestEvent({ database: two.other, signals }, FIRST),
     );
     expect(second).to.have.nested.property("reason.errorCode", "not_found");
     expect(await deliveries()).to.deep.equal([]);
@@ -166,9 +171,9 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
     const { second, waited } = await overlap(
       two.one,
       async (trx, meet) => {
-        await holdWebhook(trx, APP);
+        await holdWebhook(trx, FIRST);
         await meet();
-        return deleteWebhook(trx, APP, NOW);
+        return deleteWebhook(trx, FIRST, NOW);
       },
       () =>
         registerWebhook(
@@ -180,7 +185,7 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
     );
     expect(waited).to.equal(true);
     expect(valueOf(second).secret).to.match(/^whsec_/);
-    expect(await findWebhook(two.one.read, APP)).to.include({
+    expect(await findWebhook(two.one.read, FIRST)).to.include({
       url: WEBHOOK_URL,
       secrets: valueOf(second).webhook.secrets,
     });

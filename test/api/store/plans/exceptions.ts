@@ -20,9 +20,14 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "the operator's overview stops counting at a limit",
   },
   {
-    statement: /with recursive app \(id\)/,
+    statement: /with recursive owner \(id\)/,
     liberties: ["sort"],
     because: "the queue stops at its limit, so no more rows are sorted",
+  },
+  {
+    statement: /^update deliveries set webhook_id = app_id, subject = request_id$/,
+    liberties: ["scan", "slow"],
+    because: "a migration changes each delivery once",
   },
   {
     statement: /jsonb_each/,
@@ -45,7 +50,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "doctor: a sample of the first or the last rows",
   },
   {
-    statement: /select event\.seq, event\.app_id, event\.request_id from \(select seq, event_seq from deliveries/,
+    statement: /select failed\.event_seq, .* from \(select \* from deliveries/,
     liberties: ["sort"],
     because: "the newest failed deliveries, up to a limit, are sorted the other way round",
   },

@@ -80,7 +80,7 @@ export function listings({ read }: Tour): Map<string, (page: PageQuery) => Promi
     ...filteredRequests(read),
     ["tokens of an owner", (page) => listSomeNfts(read, collection, { owner: wallet }, page)],
     ["tokens with a trait", (page) => listSomeNfts(read, collection, { trait: "trait-1" }, page)],
-    ["deliveries", (page) => listDeliveries(read, app, page)],
+    ["deliveries", (page) => listDeliveries(read, { id: app, app_id: app }, page)],
     ...requests.map(
       (filter) =>
         [
@@ -157,5 +157,6 @@ export async function runListings(tour: Tour): Promise<void> {
     [LARGE / 2, LARGE / 3, 0].map((after) => ({ appId: app, after })),
     64,
   );
-  for (const status of [null, "pending", "failed"] as const) await newestDeliveries(read, app, { status, limit: 50 });
+  for (const status of [null, "pending", "failed"] as const)
+    await newestDeliveries(read, { id: app, app_id: app }, { status, limit: 50 });
 }

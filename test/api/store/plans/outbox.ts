@@ -16,29 +16,36 @@ import {
   disableWebhook,
   findWebhook,
   holdWebhook,
-  setWebhook,
+  countWebhooks,
+  insertWebhook,
+  listWebhooks,
   replaceSecrets,
+  updateWebhook,
 } from "../../../../api/store/outbox/webhooks.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
 import { NOW, type Tour } from "./tour.ts";
 import { takeDueDeliveries, taker } from "../../../support/taker.ts";
 
 const { app } = BUSY;
+const key = { id: app, app_id: app };
 const url = "https://busy.example/";
 
 export async function runOutbox(tour: Tour): Promise<void> {
   const { read, write } = tour;
-  await write((trx) => enqueueTestEvent(trx, app, NOW));
+  await write((trx) => enqueueTestEvent(trx, key, NOW));
   await deliver(tour);
-  await findWebhook(read, app);
-  await write((trx) => holdWebhook(trx, app));
-  const webhook = { app_id: app, url, secrets: "sealed", disabled_at: null, created_at: NOW, updated_at: NOW };
-  await write((trx) => setWebhook(trx, { ...webhook, events: ["completed"] }));
+  await findWebhook(read, key);
+  await listWebhooks(read, app);
+  await write((trx) => holdWebhook(trx, key));
+  await write((trx) => updateWebhook(trx, key, { events: ["completed"] }, NOW));
   await write((trx) => replaceSecrets(trx, app, { from: "sealed", to: "sealed again", now: NOW }));
-  await write((trx) => disableWebhook(trx, app, "https://another.example/", "410", NOW));
-  await write((trx) => disableWebhook(trx, app, url, "410", NOW));
-  await write((trx) => deleteWebhook(trx, app, NOW));
-  await write((trx) => setWebhook(trx, { ...webhook, events: null }));
+  await write((trx) => disableWebhook(trx, { ...key, url: "https://another.example/" }, "410", NOW));
+  await write((trx) => disableWebhook(trx, { ...key, url }, "410", NOW));
+  await write((trx) => deleteWebhook(trx, key, NOW));
+  await write((trx) => countWebhooks(trx, app));
+  const webhook = { ...key, url, secrets: "sealed", events: null, collections: null, description: null };
+  const times = { disabled_at: null, created_at: NOW, updated_at: NOW };
+  await write((trx) => insertWebhook(trx, { ...webhook, ...times }));
 }
 
 /** Takes deliveries while two apps wait, one of whose queues is being ended, and stores every kind of result. */
@@ -79,11 +86,11 @@ async function deliver({ read, write }: Tour): Promise<void> {
     await payloadOf(read, delivery);
   }
   await write((trx) => redeliverFailed(trx, app, NOW));
-  await write((trx) => abandonDeliveries(trx, "nobody", "the webhook was removed", NOW));
-  await write((trx) => abandonDeliveries(trx, app, "the webhook was removed", NOW));
+  await write((trx) => abandonDeliveries(trx, { id: "nobody", app_id: "nobody" }, "the webhook was removed", NOW));
+  await write((trx) => abandonDeliveries(trx, key, "the webhook was removed", NOW));
   await look(); // Here the last chunk is ended.
   await write((trx) => insertApp(trx, { id: "abandoned", name: "abandoned", created_at: 1 }));
-  const row = { app_id: "abandoned", up_to_seq: 1, reason: "the webhook was removed" };
+  const row = { webhook_id: "abandoned", app_id: "abandoned", up_to_seq: 1, reason: "the webhook was removed" };
   await write((trx) => trx.insertInto("abandoned_deliveries").values(row).execute());
   await look();
 }

@@ -15,7 +15,7 @@ import {
   noteForeignChange,
   readIndexedContracts,
 } from "../../../../api/store/ledger/indexed-contracts.ts";
-import { setWebhook } from "../../../../api/store/outbox/webhooks.ts";
+import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import {
   hasUnsettledMints,
   hostedTokens,
@@ -55,8 +55,9 @@ export async function runPipeline(tour: Tour): Promise<void> {
 
 async function setUp({ read, write }: Tour): Promise<void> {
   await write((trx) => insertApp(trx, { id: APP, name: APP, created_at: 1 }));
-  const webhook = { app_id: APP, url: "https://tour.example/", secrets: "sealed", events: null };
-  await write((trx) => setWebhook(trx, { ...webhook, disabled_at: null, created_at: 1, updated_at: 1 }));
+  const webhook = { id: APP, app_id: APP, url: "https://tour.example/", secrets: "sealed", events: null };
+  const more = { collections: null, description: null, disabled_at: null, created_at: 1, updated_at: 1 };
+  await write((trx) => insertWebhook(trx, { ...webhook, ...more }));
   await write((trx) => writeMeta(trx, "checkpoint", LARGE.toString()));
   await write((trx) => writeContracts(trx, {}));
   await readContracts(read, z.unknown());

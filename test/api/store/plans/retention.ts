@@ -30,7 +30,7 @@ export async function runRetention({ read, write }: Tour): Promise<void> {
     };
     await insertApiToken(trx, { ...token, revoked_at: null });
     await trx.updateTable("deliveries").set({ status: "failed", next_at: null }).where("seq", "=", 8).execute();
-    const { id } = await enqueueTestEvent(trx, BUSY.app, NOW);
+    const { id } = await enqueueTestEvent(trx, { id: BUSY.app, app_id: BUSY.app }, NOW);
     await trx.updateTable("deliveries").set({ status: "failed", next_at: null }).where("id", "=", id).execute();
   });
   await write((trx) => pruneSeries(trx, AGE.now));

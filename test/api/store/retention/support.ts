@@ -1,6 +1,6 @@
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
-import { addApp, addRequest, addWebhook, APP, creation } from "../../support/rows.ts";
+import { addApp, addRequest, addWebhook, APP, creation, firstOf } from "../../support/rows.ts";
 
 export const NOW = 1_800_000_000_000;
 export const DAY = 86_400_000;
@@ -37,7 +37,7 @@ interface DeliveryState {
 export async function addTestDelivery(database: Database, { status, age }: DeliveryState): Promise<string> {
   const at = NOW - age * DAY;
   return database.write(async (trx) => {
-    const { id } = await enqueueTestEvent(trx, APP, at);
+    const { id } = await enqueueTestEvent(trx, firstOf(APP), at);
     const next_at = status === "pending" ? 0 : null;
     await trx.updateTable("deliveries").set({ status, next_at, updated_at: at }).where("id", "=", id).execute();
     return id;

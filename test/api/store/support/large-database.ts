@@ -6,7 +6,7 @@ export const LARGE = Number(process.env["LARGE_TABLE_ROWS"]);
 /** Tables that stay small, with the reason. Every other table of the schema counts as large. */
 const SMALL_TABLES: Readonly<Record<string, string>> = {
   media_collections: "one row for each block store",
-  abandoned_deliveries: "at most one row for each app",
+  abandoned_deliveries: "at most one row for each webhook",
   api_tokens: "a few for each app",
   apps: "the operator creates them",
   console_sessions: "the operator makes the links, and old ones are deleted",
@@ -23,7 +23,7 @@ const SMALL_TABLES: Readonly<Record<string, string>> = {
   processes: "one for each API process",
   read_rates: "one for each app",
   stranger_windows: "one for each app",
-  webhooks: "one for each app",
+  webhooks: "at most ten for each app",
 };
 
 /** The app that owns the rows, and what its rows are named after. */
@@ -87,8 +87,8 @@ export function largeTables(file: string): { name: string; rows: number }[] {
 
 const STATEMENTS = [
   `insert into apps (id, name, created_at) values ('${BUSY.app}', '${BUSY.app}', 1)`,
-  `insert into webhooks (app_id, url, secrets, created_at, updated_at)
-   values ('${BUSY.app}', 'https://busy.example/', 'sealed', 1, 1)`,
+  `insert into webhooks (id, app_id, url, secrets, created_at, updated_at)
+   values ('${BUSY.app}', '${BUSY.app}', 'https://busy.example/', 'sealed', 1, 1)`,
   `insert into lanes (lane, address, next_nonce, lease_fence, lease_until) values (9, 'lane-9', 0, 0, 0)`,
   `${N} insert into gas_usage (app_id, day, used) select '${BUSY.app}', i, 1 from n`,
   `${N} insert into idempotency_keys (app_id, key, fingerprint, response, created_at)
@@ -150,6 +150,6 @@ const STATEMENTS = [
   `${N} insert into events (id, app_id, position, request_id, type, body, created_at)
    select 'event-' || i, '${BUSY.app}', i, 'request-' || ((i + 2) / 3),
           'filled-' || (i % 3), '{}', 1 from n`,
-  `insert into deliveries (id, event_seq, app_id, request_id, status, tries, next_at, created_at, updated_at)
-   select 'delivery-' || seq, seq, app_id, request_id, 'pending', 0, 0, 1, 1 from events`,
+  `insert into deliveries (id, event_seq, app_id, webhook_id, request_id, subject, status, tries, next_at, created_at, updated_at)
+   select 'delivery-' || seq, seq, app_id, app_id, request_id, request_id, 'pending', 0, 0, 1, 1 from events`,
 ];

@@ -28,7 +28,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 };
 
 /** Functions that only PostgreSQL calls. */
-const ON_POSTGRES = /^(async )?function (requireRestoreFinished|turnsOfApps)\b/;
+const ON_POSTGRES = /^(async )?function (requireRestoreFinished|turnsOfOwners)\b/;
 /** What stands before code that only PostgreSQL runs. */
 const BEFORE_POSTGRES = /=== "postgres"\)?\s*\??\s*$|!== "postgres"[^\n]*return;\s*$/;
 

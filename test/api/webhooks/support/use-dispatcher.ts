@@ -9,12 +9,11 @@ import { leaseTimes } from "../../../../api/shared/lease.ts";
 import { NO_METRICS } from "../../../../api/shared/metrics.ts";
 import { Signal } from "../../../../api/shared/signal.ts";
 import { enqueueEvents } from "../../../../api/store/outbox/events.ts";
-import { setWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import { Dispatcher } from "../../../../api/webhooks/dispatcher.ts";
 import { WebhookReceiver } from "../../../../scripts/scene/receiver.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { addApp, addRequest, APP, creation } from "../../support/rows.ts";
+import { addApp, addRequest, addWebhook, APP, creation } from "../../support/rows.ts";
 
 /** Gives each test of a `describe` block a database with an app, the app's webhook receiver, and a dispatcher to start. */
 export function useDispatcher(): DispatcherFixture {
@@ -58,20 +57,11 @@ class DispatcherFixture {
     app: string,
     url: string,
     secrets = [{ secret: this.secret, expires_at: null as number | null }],
+    id = app,
   ): Promise<void> {
-    const sealed = await sealSecrets(this.sealer, app, secrets);
-    await this.database.write(async (trx) => {
-      await trx.deleteFrom("webhooks").where("app_id", "=", app).execute();
-      await setWebhook(trx, {
-        app_id: app,
-        url,
-        secrets: sealed,
-        events: null,
-        disabled_at: null,
-        created_at: 1,
-        updated_at: 1,
-      });
-    });
+    const sealed = await sealSecrets(this.sealer, id, secrets);
+    await this.database.write((trx) => trx.deleteFrom("webhooks").where("id", "=", id).execute());
+    await addWebhook(this.database, app, 1, { id, url, secrets: sealed });
   }
 
   start(policy = { allowedHosts: new Set<string>(), allowLoopback: true }): void {
