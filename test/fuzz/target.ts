@@ -6,7 +6,7 @@ import { answerOf } from "../../client/client.ts";
 import { RequestFailed } from "../../client/errors.ts";
 import { createConsoleLink } from "../../api/commands/console-session.ts";
 import { createApp } from "../../api/operate/apps.ts";
-import { issueToken } from "../../api/commands/api-tokens.ts";
+import { issueToken, SCOPES } from "../../api/commands/api-tokens.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { type Conformance, conformanceOf } from "../support/conformance.ts";
 import { startNode } from "../support/node.ts";
@@ -44,7 +44,8 @@ export async function startTarget(databaseUrl?: string): Promise<Target> {
       ROLES: "api,relayer,indexer,media",
     },
   });
-  const { appId, token } = await createApp(service, "fuzzed");
+  const { appId } = await createApp(service, "fuzzed");
+  const { token } = await issueToken(service, { appId, name: "every scope", scopes: SCOPES, expiresAt: null });
   const { token: reader } = await issueToken(service, { appId, name: "reader", scopes: ["read"], expiresAt: null });
   const { appId: strangerId, token: stranger } = await createApp(service, "stranger");
   const sessions: Record<string, string>[] = [];

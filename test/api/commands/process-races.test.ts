@@ -2,6 +2,8 @@ import { expect } from "chai";
 
 import { acceptGroup, type Item } from "../../../api/commands/accept.ts";
 import { keyOf } from "../../../api/commands/idempotency.ts";
+import { renameWallet } from "../../../api/commands/rename-wallet.ts";
+import { ApiError } from "../../../api/domain/error-codes.ts";
 import { isError } from "../../../api/commands/or-error.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { issueToken } from "../../../api/commands/api-tokens.ts";
@@ -10,7 +12,8 @@ import { estimateGas } from "../../../api/domain/gas-estimate.ts";
 import { lockApiToken, revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import { deleteApp, lockApp } from "../../../api/store/apps/apps.ts";
 import { setQuotas } from "../../../api/store/apps/quotas.ts";
-import type { NewWallet } from "../../../api/store/apps/wallets.ts";
+import { insertWallets, type NewWallet, setUserIdentifier } from "../../../api/store/apps/wallets.ts";
+import { markRetried } from "../../../api/store/requests/request-state.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { compareCounters } from "../../../api/store/reconcile/compare.ts";
 import { describeOn } from "../../support/engine.ts";
@@ -113,6 +116,47 @@ describeOn("postgres", "two processes that decide at the same time", () => {
       () => removeApp({ database: two.other }, app),
     );
     expect(() => valueOf(second)).to.throw(OperatorError, /has wallets, requests or uploaded files/);
+  });
+
+  it("send a failed request again once: the second sees which request the first has made", async () => {
+    await two.one.write((trx) => acceptEach(trx, [creationItem("failed")], NO_LIMITS, NOW));
+    await two.one.write((trx) => trx.updateTable("requests").set({ status: "failed" }).execute());
+    const { first, second } = await overlap(
+      two.one,
+      (trx) => markRetried(trx, "failed", "first"),
+      () => two.other.write((trx) => markRetried(trx, "failed", "second")),
+    );
+    expect([valueOf(first), valueOf(second)]).to.deep.equal([
+      null,
+      { status: "failed", corrected: 0, retried_by: "first" },
+    ]);
+  });
+
+  it("give a name to one wallet: the second is refused, and stores nothing", async () => {
+    const wallets = [newWallet("ana"), newWallet("ben")] as const;
+    await two.one.write((trx) => insertWallets(trx, wallets, NOW));
+    const { second } = await overlap(
+      two.one,
+      (trx) => setUserIdentifier(trx, wallets[0].address, "carl"),
+      () => renameWallet({ database: two.other }, APP, wallets[1].address, "carl"),
+    );
+    expect(() => valueOf(second)).to.throw(ApiError, /Another wallet of this app already has this user identifier/);
+    expect(await usersOf(two.one)).to.deep.equal(["carl", "ben"]);
+  });
+
+  it("give no token to a wallet that was just renamed: the call is refused, and stores nothing", async () => {
+    const collection = await addCollection(two.one);
+    const wallet = newWallet("ana");
+    const { second } = await overlap(
+      two.one,
+      async (trx) => {
+        await insertWallets(trx, [wallet], NOW);
+        await setUserIdentifier(trx, wallet.address, "former");
+      },
+      () => two.other.write((trx) => acceptEach(trx, [mintToUser("mint", collection, wallet)], NO_LIMITS, NOW)),
+    );
+    expect(() => valueOf(second)).to.throw(ApiError, /A wallet was renamed/);
+    expect(await usersOf(two.one)).to.deep.equal(["former"]);
   });
 
   it("spend the gas budget of a day once, also with the first calls of the day", async () => {

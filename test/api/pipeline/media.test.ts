@@ -92,6 +92,7 @@ describe("media on a real node", () => {
       else if (request.url === "/inside") response.writeHead(302, { location: "http://169.254.169.254/" }).end();
       else response.writeHead(404).end();
     };
+    let failure = "";
     for (const [path, code] of [
       ["/missing", "media_unavailable"],
       ["/large", "media_too_large"],
@@ -100,9 +101,16 @@ describe("media on a real node", () => {
       const failed = await api.done("/v1/nfts", { ...body, image: base + path });
       expect(failed).to.include({ status: "failed", error_code: code, transaction_hash: null, nft_token_id: null });
       expect(failed.errors?.[0]).to.include({ field: "image", code });
+      failure = failed.request_id;
     }
-    // The supply reservation was released, and the first id is not used yet.
-    expect((await api.completed("/v1/nfts", { ...body, copy_media: false })).nft_token_id).to.equal(1);
+    // The supply reservation was released, and the first id is not used yet. Sent again, the request copies the media.
+    respond = (_request, response) => response.end(PNG);
+    const retry = `/v1/requests/${failure}/retry`;
+    const { request_id: again } = await api.ok<{ request_id: string }>("POST", retry);
+    expect(await api.settled(again)).to.include({ status: "completed", nft_token_id: 1, retry_of: failure });
+    expect(asked.at(-1)).to.equal("/inside");
+    expect((await metadataOf(collection, 1)).image).to.match(/^ipfs:/);
+    expect(await api.ok("POST", retry)).to.deep.equal({ request_id: again });
   });
 
   it("of a new ERC1155 id are at its id in place of {token_id}, and are retried after temporary errors", async () => {

@@ -42,16 +42,31 @@ describe("webhooks on a real node", () => {
     });
   }
 
+  /** Whom and what it concerns, as the request itself says in the end. */
+  const parties = ({ contract_address, token_id, quantity, ...rest }: RequestBody) => {
+    const { from_address, to_address, from_user, to_user } = rest;
+    return { contract_address, token_id, quantity, from_address, to_address, from_user, to_user };
+  };
   const common = (request: RequestBody, type: string) => ({
     request_id: request.request_id,
     request_type: type,
     transaction_hash: request.transaction_hash,
+    ...parties(request),
   });
 
-  /** The bodies of a request that completed: `sent`, then `completed`. @param known what is known when it is sent. */
-  async function expectCompleted(request: RequestBody, type: string, known: Json, found: Json = {}): Promise<void> {
+  /**
+   * The bodies of a request that completed: `sent`, then `completed`.
+   * @param known what is known when it is sent. @param unknown what is not known by then.
+   */
+  async function expectCompleted(
+    request: RequestBody,
+    type: string,
+    known: Json,
+    found: Json = {},
+    unknown: Json = {},
+  ): Promise<void> {
     expect(await toldOf(request)).to.deep.equal([
-      { ...common(request, type), type: "sent", ...known },
+      { ...common(request, type), type: "sent", ...known, ...unknown },
       { ...common(request, type), type: "completed", ...known, ...found },
     ]);
   }
@@ -59,9 +74,14 @@ describe("webhooks on a real node", () => {
   it("report a collection with its address, and mints with the id as soon as it is known, exactly above 2^53", async () => {
     const created = await api.completed("/v1/collections", { type: "ERC721", name: "A", symbol: "AAA" });
     const nft_collection = created.nft_collection ?? "";
-    await expectCompleted(created, "collection", {}, { nft_collection });
-    const to = await api.wallet();
-    await expectCompleted(await api.mint(nft_collection, to), "mint", { nft_collection }, { nft_token_id: 1 });
+    await expectCompleted(created, "collection", {}, { nft_collection }, { contract_address: null });
+    const to = await api.wallet("webhooks-user");
+    const minted = await api.mint(nft_collection, to);
+    expect(parties(minted)).to.deep.equal({
+      ...{ contract_address: nft_collection, token_id: 1, quantity: 1 },
+      ...{ from_address: null, from_user: null, to_address: to, to_user: "webhooks-user" },
+    });
+    await expectCompleted(minted, "mint", { nft_collection }, { nft_token_id: 1 }, { token_id: null });
 
     const editions = await api.collection({ type: "ERC1155" });
     const token = (2n ** 256n - 1n).toString();

@@ -71,6 +71,37 @@ describe("migrations of rows that exist", () => {
     ]);
   });
 
+  it("find the quantities of requests, which media are to be copied again, and what a reorg has corrected", async () => {
+    await openBefore("0023");
+    await addApp();
+    const hostile = { attributes: [{ quantity: "7", kind: "mint-erc1155" }] };
+    const commands = [
+      ["mint", { kind: "mint-erc721", collection: CATS, to: ALICE, metadata: hostile }],
+      [
+        "mint",
+        { kind: "create-erc1155", collection: CATS, to: ALICE, tokenId: "1", quantity: "50", metadata: hostile },
+      ],
+      ["transfer", { kind: "transfer", contract: CATS, from: ALICE, to: BOB, tokenId: "1", quantity: "3" }],
+      ["metadata", { kind: "announce-metadata", collection: CATS, tokenId: null }],
+    ] as const;
+    for (const [index, [type, command]] of commands.entries())
+      await addRequest(index.toString(), type, JSON.stringify(command));
+    await addRequest("damaged", "transfer", '{"from":');
+    await sql("update requests set status = 'failed', error_code = 'media_too_large' where id = '0'");
+    await sql(`insert into events (id, app_id, position, request_id, type, body, created_at)
+      values ('event', 'app', 1, '1', 'corrected', '{}', 1)`);
+    await migrate();
+    const rows = await sql(`select quantity, cast(copies_media as text) as copies, cast(corrected as text) as corrected
+      from requests order by seq`);
+    expect(rows).to.deep.equal([
+      { quantity: "1", copies: "1", corrected: "0" },
+      { quantity: "50", copies: "0", corrected: "1" },
+      { quantity: "3", copies: "0", corrected: "0" },
+      { quantity: null, copies: "0", corrected: "0" },
+      { quantity: null, copies: "0", corrected: "0" },
+    ]);
+  });
+
   it("find the traits of tokens and the wallets of requests, and pass over damaged rows", async () => {
     await openBefore("0014");
     await addApp();

@@ -109,7 +109,7 @@ describe("what blocks make of a request", () => {
         ["completed", 1, undefined],
         ["corrected", 1, "receiver_rejected"],
       ]);
-      expect(await requestRow(database, id)).to.include({ status: "completed" });
+      expect(await requestRow(database, id)).to.include({ status: "completed", corrected: 1 });
     });
 
     it("sends `corrected` when a failed call succeeds", async () => {
@@ -118,7 +118,8 @@ describe("what blocks make of a request", () => {
         ["error", undefined, "receiver_rejected"],
         ["corrected", 1, undefined],
       ]);
-      expect(await requestRow(database, id)).to.include({ status: "failed", nft_token_id: "1" });
+      // So it cannot be sent again.
+      expect(await requestRow(database, id)).to.include({ status: "failed", nft_token_id: "1", corrected: 1 });
     });
   });
 });
