@@ -26,37 +26,21 @@ const TURNS = 8;
  * gets the next of the user's addresses, the same in each process.
  */
 export function createWalletDerivation(deriver: WalletDeriver, db: Db): CommandContext["deriveWallets"] {
+  const derive = (owner: WalletOwner, turn: number): NewWallet => {
+    const { appId, userIdentifier } = owner;
+    return { ...owner, ...deriver.derive(appId, turn < TURNS ? userIdentifier : null, turn) };
+  };
   return together(async (owners: readonly WalletOwner[]) => {
-    const derive = (wanted: readonly WalletOwner[], turn: number) =>
-      mapInSlices(wanted, (owner) => {
-        const name = turn < TURNS ? owner.userIdentifier : null;
-        return { ...owner, ...deriver.derive(owner.appId, name, turn) };
-      });
-    const wallets = await derive(owners, 0);
-    for (let turn = 1; turn <= TURNS; turn++) {
-      const taken = await takenAmong(db, wallets);
-      const again = await derive(
-        taken.map(({ wallet }) => wallet),
-        turn,
-      );
-      for (const [index, wallet] of again.entries()) wallets[taken[index]?.at ?? 0] = wallet;
-      if (taken.length === 0) break;
+    let wallets = await mapInSlices(owners, (owner) => derive(owner, 0));
+    const someAreNamed = owners.some(({ userIdentifier }) => userIdentifier !== null);
+    for (let turn = 1; someAreNamed && turn <= TURNS; turn++) {
+      const stored = await findWallets(db, wallets);
+      const isTaken = ({ userIdentifier }: NewWallet, at: number) =>
+        stored[at] !== undefined && stored[at].user_identifier !== userIdentifier;
+      if (!wallets.some(isTaken)) break;
+      wallets = await mapInSlices(wallets, (wallet, at) => (isTaken(wallet, at) ? derive(wallet, turn) : wallet));
     }
     return wallets;
-  });
-}
-
-/** The wallets of users whose addresses belong to wallets of somebody else, with their places. */
-async function takenAmong(db: Db, wallets: readonly NewWallet[]): Promise<{ wallet: NewWallet; at: number }[]> {
-  const named = wallets.flatMap((wallet, at) => (wallet.userIdentifier === null ? [] : [{ wallet, at }]));
-  if (named.length === 0) return [];
-  const stored = await findWallets(
-    db,
-    named.map(({ wallet }) => wallet),
-  );
-  return named.filter(({ wallet }, index) => {
-    const its = stored[index];
-    return its !== undefined && its.user_identifier !== wallet.userIdentifier;
   });
 }
 

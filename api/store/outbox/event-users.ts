@@ -57,19 +57,17 @@ export async function textsWithUsers(
   find: FindWallets,
   entries: readonly { appId: string; text: string }[],
 ): Promise<string[]> {
-  const bodies = entries.map(({ text }) => parsed(text));
-  const whole = entries.flatMap(({ appId }, at) => (bodies[at] === null ? [] : { appId, body: bodies[at] ?? {}, at }));
-  const texts = entries.map(({ text }) => text);
-  for (const [index, body] of (await withUsers(find, whole)).entries())
-    texts[whole[index]?.at ?? 0] = JSON.stringify(body);
-  return texts;
+  const bodies = await withUsers(
+    find,
+    entries.map(({ appId, text }) => ({ appId, body: parsed(text) })),
+  );
+  return bodies.map((body, at) => ("from_user" in body ? JSON.stringify(body) : (entries[at]?.text ?? "")));
 }
 
-function parsed(text: string): object | null {
+function parsed(text: string): object {
   try {
-    const body: unknown = JSON.parse(text);
-    return typeof body === "object" ? body : null;
+    return Object(JSON.parse(text)) as object;
   } catch {
-    return null;
+    return {};
   }
 }
