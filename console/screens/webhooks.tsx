@@ -79,7 +79,11 @@ function List({ webhooks }: { webhooks: readonly Webhook[] }) {
               <a href={href("/webhooks/:id", { id })}>
                 <bdi>{description ?? url}</bdi>
               </a>
-              {description !== null && <div class="muted">{url}</div>}
+              {description !== null && (
+                <div class="muted">
+                  <bdi>{url}</bdi>
+                </div>
+              )}
             </>
           ),
         },

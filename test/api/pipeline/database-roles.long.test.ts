@@ -163,7 +163,7 @@ const RIGHTS: Record<(typeof ROLES)[number], (tables: string[]) => Rights> = {
       UNREADABLE.includes(table)
         ? []
         : table === "webhooks"
-          ? ["select(app_id,disabled_at)"]
+          ? ["select(disabled_at,id)"]
           : ["select", ...(WRITES.media[table] ?? [])],
     ),
   moneta_ipfs: (tables) =>

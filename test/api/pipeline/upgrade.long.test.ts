@@ -79,6 +79,9 @@ for (const released of Released.all()) {
       }
     });
 
+    it("keeps the webhook of an app as its first, with its deliveries, and adds another", () =>
+      expectFirstWebhook(upgraded));
+
     it("uses collections of its factory and of the present one side by side", async () => {
       expect(await storagesUsed(upgraded)).to.deep.equal([outcome.storage, "compact"]);
     });
@@ -109,6 +112,22 @@ for (const released of Released.all()) {
       expect(await sealedAfterRotation(env)).to.deep.equal(["ok"]);
     });
   });
+}
+
+/** Checks that the webhook of the old version is the first of several. */
+async function expectFirstWebhook(upgraded: Upgraded): Promise<void> {
+  const { outside, shop, url } = upgraded.parts;
+  const moved = "webhook_id = app_id and coalesce(subject, '') = coalesce(request_id, '')";
+  expect(await upgraded.count(`deliveries where not (${moved})`)).to.equal(0);
+  const first = await shop.ok<{ id: string; url: string }>("GET", "/v1/webhook");
+  expect(await shop.ok("GET", "/v1/webhooks")).to.deep.equal({ webhooks: [first] });
+  const [app] = await rawSql(url, "select id from apps where name = 'shop'");
+  expect(first).to.include({ id: app?.["id"], url: `${outside.origin}/hook/shop`, last_error: null });
+  const { total } = await shop.ok<{ total: number }>("GET", "/v1/webhook/deliveries");
+  expect(await upgraded.count(`deliveries where app_id = '${first.id}'`)).to.equal(total);
+  const { id } = await shop.ok<{ id: string }>("POST", "/v1/webhooks", { url: `${outside.origin}/hook/second` });
+  await shop.ok("POST", `/v1/webhooks/${id}/test`, {});
+  await eventually(() => Promise.resolve(outside.delivered.some(({ path }) => path === "/hook/second") || undefined));
 }
 
 /**

@@ -1,12 +1,20 @@
 import { expect } from "chai";
 
-import { redeliverEvent, registerWebhook, sendTestEvent } from "../../../../api/commands/webhooks.ts";
+import { createWebhook, redeliverEvent, registerWebhook, sendTestEvent } from "../../../../api/commands/webhooks.ts";
+import { MAX_WEBHOOKS } from "../../../../api/config/limits.ts";
 import { createSealer } from "../../../../api/keys/sealer.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
 import type { DueDelivery } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueEvents, holdEvent } from "../../../../api/store/outbox/events.ts";
-import { deleteWebhook, disableWebhook, findWebhook, holdWebhook } from "../../../../api/store/outbox/webhooks.ts";
+import {
+  countWebhooks,
+  deleteWebhook,
+  disableWebhook,
+  findWebhook,
+  holdWebhook,
+  insertWebhook,
+} from "../../../../api/store/outbox/webhooks.ts";
 import { pruneSome } from "../../../../api/store/retention/prune.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { overlap, valueOf } from "../../../support/overlap.ts";
@@ -44,6 +52,10 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
     await addWebhook(one, APP, NOW);
   });
 
+  const deps = {
+    sealer: createSealer([{ id: "key", bytes: Buffer.alloc(32, 1) }]),
+    addressPolicy: { allowedHosts: new Set<string>(), allowLoopback: false },
+  };
   const signals = { deliveries: { notify: () => undefined } };
   const take = (database: Database) =>
     database.write((trx) =>
@@ -166,8 +178,40 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
     expect(await deliveries()).to.deep.equal([]);
   });
 
+  describe("given the app has one webhook less than it may", () => {
+    beforeEach(async () => {
+      for (let count = 2; count < MAX_WEBHOOKS; count++)
+        await addWebhook(two.one, APP, NOW, { id: `hook-${count.toString()}` });
+    });
+
+    const fields = { url: WEBHOOK_URL, events: null, collections: null, description: null };
+
+    it("create one more, and refuse a second one", async () => {
+      const { second, waited } = await overlap(
+        two.one,
+        async (trx) => {
+          await countWebhooks(trx, APP);
+          const rest = { secrets: "sealed", disabled_at: null, created_at: NOW, updated_at: NOW };
+          await insertWebhook(trx, { id: "last", app_id: APP, ...fields, ...rest });
+        },
+        () => createWebhook({ database: two.other, ...deps }, APP, fields),
+      );
+      expect(waited).to.equal(true);
+      expect(second).to.have.nested.property("reason.errorCode", "too_many_webhooks");
+    });
+
+    it("do not wait for each other while one stores an event of the app", async () => {
+      const request = await addRequest(two.one, creation());
+      const { second, waited } = await overlap(
+        two.one,
+        (trx) => enqueueEvents(trx, [{ request, type: "sent" }], NOW),
+        () => createWebhook({ database: two.other, ...deps }, APP, fields),
+      );
+      expect([waited, valueOf(second).webhook.url]).to.deep.equal([false, WEBHOOK_URL]);
+    });
+  });
+
   it("register it anew, with a secret, when it is removed meanwhile", async () => {
-    const sealer = createSealer([{ id: "key", bytes: Buffer.alloc(32, 1) }]);
     const { second, waited } = await overlap(
       two.one,
       async (trx, meet) => {
@@ -175,13 +219,7 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
         await meet();
         return deleteWebhook(trx, FIRST, NOW);
       },
-      () =>
-        registerWebhook(
-          { database: two.other, sealer, addressPolicy: { allowedHosts: new Set<string>(), allowLoopback: false } },
-          APP,
-          WEBHOOK_URL,
-          null,
-        ),
+      () => registerWebhook({ database: two.other, ...deps }, APP, WEBHOOK_URL, null),
     );
     expect(waited).to.equal(true);
     expect(valueOf(second).secret).to.match(/^whsec_/);
