@@ -275,7 +275,10 @@ export interface paths {
      * @description Further webhooks are made with `POST /v1/webhooks`. Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: that is checked now, if the name is known, and at each delivery.
      */
     put: operations["putWebhook"];
-    /** Remove the app's first webhook */
+    /**
+     * Remove the app's first webhook
+     * @description Its deliveries that wait fail. No other webhook takes its place.
+     */
     delete: operations["deleteWebhook"];
   }>;
   "/v1/webhook/test": Path<{
@@ -293,12 +296,12 @@ export interface paths {
     post: operations["rotateWebhookSecret"];
   }>;
   "/v1/webhook/deliveries": Path<{
-    /** List deliveries of the app's first webhook, newest first */
+    /** List deliveries to the app's first webhook, newest first */
     get: operations["listDeliveries"];
   }>;
   "/v1/webhook/deliveries/redeliver": Path<{
     /**
-     * Send the events of all failed deliveries of the app's first webhook again
+     * Send the events of all failed deliveries to the app's first webhook again
      * @description Those of the newest 10,000 failed deliveries whose events no later delivery has, the oldest first, at most 1,000 in a call: call again while `more` is true. Each event keeps its `webhook-id` and gets a new delivery. The call fails with `validation_failed` when the webhook is disabled.
      */
     post: operations["redeliverFailed"];
@@ -327,7 +330,7 @@ export interface paths {
     post: operations["createWebhook"];
   }>;
   "/v1/webhooks/{id}": Path<{
-    /** Show one of the app's webhooks */
+    /** Show a webhook */
     get: operations["getOneWebhook"];
     /**
      * Remove a webhook
@@ -343,30 +346,27 @@ export interface paths {
   "/v1/webhooks/{id}/test": Path<{
     /**
      * Send a test event to a webhook
-     * @description As `POST /v1/webhook/test`, to this webhook only.
+     * @description The event has the type `test` and no request. It is sent whichever event types the webhook has chosen. Like every event it is signed, retried and listed among the deliveries, but it is not in the event feed. The call fails with `validation_failed` when the webhook is disabled.
      */
     post: operations["testOneWebhook"];
   }>;
   "/v1/webhooks/{id}/secret": Path<{
     /**
      * Rotate the signing secret of a webhook
-     * @description As `POST /v1/webhook/secret`. Other webhooks keep their secrets.
+     * @description The new secret is shown only once. For 24 hours each call carries two signatures, one with each secret, so that the receiver can switch at any time. At most two secrets are live: another rotation within that time ends the oldest at once.
      */
     post: operations["rotateOneSecret"];
   }>;
   "/v1/webhooks/{id}/deliveries": Path<{
-    /**
-     * List the deliveries of a webhook, newest first
-     * @description `GET /v1/webhook/deliveries/{id}` shows one of them, and `POST .../redeliver` sends it again.
-     */
-    get: operations["listDeliveriesOfWebhook"];
+    /** List deliveries to a webhook, newest first */
+    get: operations["listDeliveriesOfOne"];
   }>;
   "/v1/webhooks/{id}/deliveries/redeliver": Path<{
     /**
-     * Send the events of a webhook's failed deliveries again
-     * @description As `POST /v1/webhook/deliveries/redeliver`, for this webhook.
+     * Send the events of all failed deliveries to a webhook again
+     * @description Those of the newest 10,000 failed deliveries whose events no later delivery has, the oldest first, at most 1,000 in a call: call again while `more` is true. Each event keeps its `webhook-id` and gets a new delivery. The call fails with `validation_failed` when the webhook is disabled.
      */
-    post: operations["redeliverFailedOfWebhook"];
+    post: operations["redeliverFailedOfOne"];
   }>;
   "/v1/events": Path<{
     /**
@@ -2958,7 +2958,7 @@ export interface operations {
       429: components["responses"]["RateLimited"];
     };
   }>;
-  listDeliveriesOfWebhook: WithoutBody<{
+  listDeliveriesOfOne: WithoutBody<{
     parameters: Inputs<{
       query?: Paging;
       path: {
@@ -2973,7 +2973,7 @@ export interface operations {
       429: components["responses"]["RateLimited"];
     };
   }>;
-  redeliverFailedOfWebhook: WithoutBody<{
+  redeliverFailedOfOne: WithoutBody<{
     parameters: Inputs<{
       path: {
         /** @description The `id` of the webhook. */

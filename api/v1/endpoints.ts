@@ -15,7 +15,6 @@ import { SESSIONS } from "./endpoints/sessions.ts";
 import { getSummary } from "./endpoints/summary.ts";
 import { TRANSFERS } from "./endpoints/transfers.ts";
 import { getUsage } from "./endpoints/usage.ts";
-import { WEBHOOK } from "./endpoints/webhook.ts";
 import { WEBHOOKS } from "./endpoints/webhooks.ts";
 
 /** Every endpoint under `/v1`. If two paths match a call, the first one in this list answers. */
@@ -29,7 +28,6 @@ export const ENDPOINTS: Endpoint[] = [
   checkReceivers,
   ...CONTRACTS,
   ...REQUESTS,
-  ...WEBHOOK,
   ...WEBHOOKS,
   listEvents,
   ...EXPORTS,

@@ -15,7 +15,7 @@ import { tokenMetadata } from "../schemas/nfts.ts";
 import { errorResponses } from "./errors.ts";
 import { headerRefs, type ResponseHeader } from "./headers.ts";
 
-/** The calls from the service to the URL of `PUT /v1/webhook`. */
+/** The calls from the service to the URLs of webhooks. */
 export function webhookCalls(): ZodOpenApiPathsObject {
   const words =
     "`sent` comes at most once per request, then either `completed` or `error`. An event can be delivered more than once: compare its `webhook-id`. The events of one request arrive in order.";
