@@ -1338,7 +1338,7 @@ export interface components {
       type: "collection" | "mint" | "transfer" | "burn" | "metadata" | "freeze";
       /** @description pending: accepted. processing: its transaction was sent. completed and failed are final: they never change. */
       status: "pending" | "processing" | "completed" | "failed";
-      /** @description Why the request is not final yet. null when it is. Later versions may have further words. media: Its media is being copied, or its metadata is being frozen. queued: It waits for its turn to be sent. simulation: Its call is being simulated and signed, or is simulated again later. gas_limit: As far as one node says, no transaction has room for its gas. It is tried again within a minute. fees_too_high: Gas costs more than the operator accepts. It is sent when fees fall. low_funds: The keys that pay for transactions cannot pay. It is sent when the operator has funded them. paused: The operator has paused the relay. node_unavailable: The node of the chain does not answer. nodes_disagree: The nodes of the chain contradict each other, or too few of them agree. lane_stuck: No block has contained its transaction, or one before it, for more than five minutes. confirmations: Its transaction was sent. It waits for a block, and for blocks after it. unknown: The service does not know. For example, no process that sends requests runs. */
+      /** @description Why the request is not final yet. null when it is. Later versions may have further words. media: Its media is being copied, or its metadata is being frozen. queued: It waits for its turn to be sent. simulation: Its call is being simulated and signed, or is simulated again later. gas_limit: As far as one node says, no transaction has room for its gas. It is tried again within a minute. fees_too_high: Gas costs more than the operator accepts. It is sent when fees fall. low_funds: The keys that pay for transactions cannot pay. It is sent when the operator has funded them. paused: The operator has paused the relay. node_unavailable: The node of the chain does not answer. nodes_disagree: The nodes of the chain contradict each other, or too few of them agree. lane_stuck: No block has contained its transaction, or one before it, for more than five minutes. withdrawal: The operator moves coins out of the wallet. It is sent when that is final. confirmations: Its transaction was sent. It waits for a block, and for blocks after it. unknown: The service does not know. For example, no process that sends requests runs. */
       waiting_for:
         | (
             | "media"
@@ -1351,6 +1351,7 @@ export interface components {
             | "node_unavailable"
             | "nodes_disagree"
             | "lane_stuck"
+            | "withdrawal"
             | "confirmations"
             | "unknown"
           )

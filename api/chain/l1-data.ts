@@ -44,6 +44,12 @@ export async function l1DataFees(read: ReadCalls, transactions: readonly string[
   return null;
 }
 
+/** The same of one transaction, in wei; 0 where the chain charges no such fee. @throws ChainUnavailable */
+export async function l1DataFee(client: ChainClient, transaction: string): Promise<bigint> {
+  const fees = await l1DataFees((asked) => client.tryCalls(asked), [transaction]);
+  return fees?.[0] ?? 0n;
+}
+
 /** Bytes whose price is asked for. */
 const PRICED_BYTES = 4_096;
 /** Mints whose fee is asked for together. */

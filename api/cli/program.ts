@@ -97,6 +97,10 @@ export const NOUNS: readonly Noun[] = [
     const verbs = await import("./request.ts");
     return [verbs.requestShow, verbs.requestList, verbs.requestFail, verbs.requestRepair];
   }),
+  group("wallet", "Move coins that a wallet has received.", async () => {
+    const verbs = await import("./wallet.ts");
+    return [verbs.walletWithdraw];
+  }),
   group("parked", "Try work again that always failed, or at which the process died.", async () => {
     const verbs = await import("./parked.ts");
     return [verbs.parkedRetry];

@@ -4,11 +4,14 @@ import { CloneArgumentsError } from "../chain/codec/clone-arguments.ts";
 import { failureOf } from "../chain/codec/decode.ts";
 import { encodeBatch, type EncodedCall, encodeServiceCall, encodeWalletCall } from "../chain/codec/encode.ts";
 import { NodeDisagrees } from "../chain/errors.ts";
+import { withdrawalOutcome } from "../chain/withdrawal.ts";
 import { isOfWallet, type WalletCommand } from "../domain/command.ts";
 import type { GasMeasurement, MintSlots } from "../domain/gas-estimate.ts";
 import { MAX_BATCH } from "../domain/request.ts";
 import { Slices } from "../shared/in-slices.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
+import { endWithdrawal, openWithdrawals } from "../store/apps/withdrawals.ts";
+import { confirmedBlock } from "../store/db/meta.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
 import type { Unsent } from "../store/sending/claims.ts";
 import type { CanSend } from "./can-send.ts";
@@ -37,6 +40,9 @@ export interface Batch {
 interface SizedItem extends EncodedItem {
   gas: ItemGas;
 }
+
+/** Milliseconds after which it is looked again whether a withdrawal is final. */
+const WITHDRAWAL_WAIT = 2_000;
 
 /** The delegations that a batch must carry, by wallet: authorizations, as EIP-7702 calls them. */
 type Delegations = Map<string, Authorization>;
@@ -142,6 +148,7 @@ async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequ
   const { database, keyring, doubts } = context;
   const commands = claimed.map(({ command }) => command);
   const signed = commands.filter(isOfWallet);
+  const withdrawing = await walletsThatWithdraw(context, sendersOf(signed));
   const wallets = await walletSigners(database.read, keyring, sendersOf(signed));
   const signedDelegations = await signDelegations(context, wallets, sendersOf(signed.filter(({ foreign }) => foreign)));
   const recipients = commands.flatMap((command) => (command.kind === "mint-erc721" ? [command.to] : []));
@@ -153,6 +160,10 @@ async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequ
   for (const request of claimed) {
     await slices.next();
     const { command, number } = request;
+    if (isOfWallet(command) && withdrawing.has(command.from)) {
+      unsent.push({ kind: "ready", request, retryIn: WITHDRAWAL_WAIT, waitingFor: "withdrawal" });
+      continue;
+    }
     const wallet = isOfWallet(command) && command.foreign ? command.from : null;
     const delegation = wallet === null ? undefined : signedDelegations.get(wallet);
     if (delegation === null) {
@@ -180,6 +191,23 @@ async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequ
     }
   }
   return { encoded, delegations, unsent };
+}
+
+/**
+ * The wallets whose requests wait for a withdrawal: it uses the wallet's next nonce, and so may an authorization. A withdrawal that
+ * is final is ended here, because its command may have ended before.
+ */
+async function walletsThatWithdraw({ client, database, now }: RelayerContext, wallets: string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (const { id, wallet, transaction } of await openWithdrawals(database.read, wallets, now())) {
+    const outcome =
+      transaction === null
+        ? null
+        : await withdrawalOutcome(client, { wallet, ...transaction }, await confirmedBlock(database.read));
+    if (outcome === null) found.add(wallet);
+    else await database.write((trx) => endWithdrawal(trx, id, outcome));
+  }
+  return found;
 }
 
 function sendersOf(signed: WalletCommand[]): string[] {

@@ -6,6 +6,7 @@ import type { Keyring } from "../keys/keyring.ts";
 import { signDigest } from "../shared/crypto.ts";
 import { Slices } from "../shared/in-slices.ts";
 import { delegatedAmong, walletPaths } from "../store/apps/wallets.ts";
+import { noncesAfterWithdrawals } from "../store/apps/withdrawals.ts";
 import { DatabaseError } from "../store/db/errors.ts";
 import type { Db } from "../store/db/sql.ts";
 import type { SignedAttempt } from "../store/sending/batches.ts";
@@ -36,7 +37,7 @@ export async function walletSigners(read: Db, keyring: Keyring, addresses: strin
 /** A signed authorization (EIP-7702). */
 export interface Delegation {
   authorization: Authorization;
-  /** Whether the wallet's nonce is the word of one node. Nearly all wallets have never used one, so 0 is believed. */
+  /** Whether the wallet's nonce is the word of one node, and not that after the last withdrawal, which for nearly all wallets is 0. */
   doubtful: boolean;
 }
 
@@ -53,6 +54,7 @@ export async function signDelegations(
   if (addresses.length === 0) return signed;
   const certain = await delegatedAmong(database.read, addresses);
   const undelegated = await walletsToDelegate(client, addresses, delegate);
+  const known = await noncesAfterWithdrawals(database.read, addresses);
   const answers = await client.nodes.each(() => client.nonces(undelegated));
   const slices = new Slices();
   for (const address of addresses) {
@@ -60,7 +62,10 @@ export async function signDelegations(
     const wallet = wallets.get(address);
     const index = undelegated.indexOf(address);
     if (wallet === undefined || (index === -1 && certain.has(address))) continue;
-    const named = index === -1 ? NEVER_USED : answers.flatMap((nonces) => nonces[index] ?? []);
+    // The node says that the wallet has delegated, and no final block has shown it. If that is not true, the wallet has used a nonce
+    // for each withdrawal only, and the authorization with the next one holds. If it is true, the chain ignores it, for little gas.
+    const expected = known.get(address) ?? 0;
+    const named = index === -1 ? [expected] : answers.flatMap((nonces) => nonces[index] ?? []);
     const nonce = named.length === 1 ? named[0] : named.find((one, at) => named.indexOf(one) !== at);
     if (nonce === undefined) {
       signed.set(address, null);
@@ -69,16 +74,10 @@ export async function signDelegations(
     // With the number of the chain: with 0 the authorization would hold on every chain.
     const fields = { chainId, address: delegate, nonce: BigInt(nonce) };
     const authorization = { ...fields, signature: signDigest(wallet.key, hashAuthorization(fields)) };
-    signed.set(address, { authorization, doubtful: named.length === 1 && nonce > 0 });
+    signed.set(address, { authorization, doubtful: named.length === 1 && nonce !== expected });
   }
   return signed;
 }
-
-/**
- * The node says that a wallet has delegated, and no final block has shown it. If that is not true, the wallet has used no nonce, and
- * the authorization with this one holds. If it is true, the chain ignores it, for little gas.
- */
-const NEVER_USED = [0];
 
 /** Signs the transaction of a batch, with the lane's next nonce. */
 export async function signBatch(

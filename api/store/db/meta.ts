@@ -85,6 +85,11 @@ export async function checkpointOf(db: Db): Promise<number> {
   return Number((await readMeta(db, "checkpoint")) ?? 0);
 }
 
+/** Newest block that is deep enough to be final; -1 when there is none. */
+export async function confirmedBlock(db: Db): Promise<number> {
+  return Number((await readMeta(db, "confirmed_block")) ?? -1);
+}
+
 /** A block that is a fact about the database, for a statement. */
 export function blockOf(key: "checkpoint" | "confirmed_block"): RawBuilder<number | null> {
   return sql<number | null>`(select cast(value as bigint) from meta where key = ${sql.lit(key)})`;

@@ -4,6 +4,7 @@ import type { CollectionStorage, CollectionType, Hosting } from "../../domain/co
 import type { ParkedKind } from "../../domain/conditions.ts";
 import type { EventType } from "../../domain/events.ts";
 import type { DeliveryStatus, RequestStatus, RequestType } from "../../domain/request.ts";
+import type { WithdrawalOutcome } from "../../domain/withdrawal.ts";
 import type { StoredReason } from "../../domain/waiting-for.ts";
 import type { Verified } from "../../domain/verification.ts";
 import type { ContractTables } from "./schema-contracts.ts";
@@ -88,6 +89,21 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     created_at: number;
     /** 1: in a final block, a call through the wallet's delegate has succeeded. Then it is certain that the wallet has delegated. */
     delegated: Generated<number>;
+  };
+
+  /** Coins that the operator moves out of wallets. Requests of the wallet wait while one is open: both use the wallet's nonces. */
+  withdrawals: {
+    id: Generated<number>;
+    wallet: string;
+    to_address: string;
+    value_wei: string;
+    /** `open` until a final block has the transaction, or another one with its nonce (`replaced`). `failed`: it reverted. */
+    status: "open" | WithdrawalOutcome;
+    /** Of the transaction, which is committed before it is broadcast. null: it is not signed yet. */
+    nonce: number | null;
+    hash: string | null;
+    raw: string | null;
+    created_at: number;
   };
 
   /** Gas that an app's requests have used or may still use. Written only if a daily gas budget is set. */

@@ -5,7 +5,7 @@ import { parseExact } from "../../../client/rules/exact-json.ts";
 import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
-import { isFinalBlock, readMeta } from "../db/meta.ts";
+import { isFinalBlock } from "../db/meta.ts";
 import {
   ENOUGH_BYTES,
   DIRECTIONS,
@@ -303,9 +303,4 @@ export async function mayBeMinted(
   if (type === "ERC721") return BigInt(tokenId) > minted && BigInt(tokenId) <= minted + reserved;
   const waiting = db.selectFrom("nfts").select("seq").where("contract", "=", address).where("token_id", "=", tokenId);
   return (await waiting.where("minted_block", "is", null).executeTakeFirst()) !== undefined;
-}
-
-/** Newest block that is deep enough to be final; -1 when there is none. */
-export async function confirmedBlock(db: Db): Promise<number> {
-  return Number((await readMeta(db, "confirmed_block")) ?? -1);
 }

@@ -3,7 +3,8 @@ import { sql } from "kysely";
 import type { TokenMetadata } from "../../domain/command.ts";
 import { rowsAfter } from "../db/pages.ts";
 import type { Db, Trx } from "../db/sql.ts";
-import { confirmedBlock, toTokenMetadata } from "../listings/nfts.ts";
+import { confirmedBlock } from "../db/meta.ts";
+import { toTokenMetadata } from "../listings/nfts.ts";
 
 /** Values of `collections.metadata_frozen`. */
 const OPEN = 0;

@@ -44,6 +44,15 @@ import {
   setUserIdentifier,
   walletPaths,
 } from "../../../../api/store/apps/wallets.ts";
+import {
+  beginWithdrawal,
+  dropWithdrawal,
+  endWithdrawal,
+  noncesAfterWithdrawals,
+  openWithdrawals,
+  recordWithdrawal,
+  replaceWithdrawal,
+} from "../../../../api/store/apps/withdrawals.ts";
 import { BUSY } from "../support/large-database.ts";
 import { firstPages, PAGES, type Tour } from "./tour.ts";
 
@@ -119,6 +128,22 @@ async function callsOfAnApp({ read, write }: Tour): Promise<void> {
   await walletPaths(read, [BUSY.wallet, "nobody"]);
   await delegatedAmong(read, [BUSY.wallet, "nobody"]);
   await write((trx) => noteDelegated(trx, [BUSY.wallet]));
+  await withdrawals({ read, write });
+}
+
+async function withdrawals({ read, write }: Tour): Promise<void> {
+  const { wallet } = BUSY;
+  const [order, transaction] = [
+    { wallet, to: "to", value: 1n },
+    { nonce: 0, hash: "0x1", raw: "0x" },
+  ];
+  const id = (await write((trx) => beginWithdrawal(trx, order, 1))) ?? 0;
+  await write((trx) => recordWithdrawal(trx, { id, wallet, now: 2, ...transaction }));
+  const next = await write((trx) => replaceWithdrawal(trx, id, { ...order, ...transaction }, 3));
+  await openWithdrawals(read, [wallet], 4);
+  await write((trx) => endWithdrawal(trx, next, "sent"));
+  await write((trx) => dropWithdrawal(trx, next));
+  await noncesAfterWithdrawals(read, [wallet]);
 }
 
 async function reencryption({ read, write }: Tour): Promise<void> {

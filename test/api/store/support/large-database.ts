@@ -24,6 +24,7 @@ const SMALL_TABLES: Readonly<Record<string, string>> = {
   read_rates: "one for each app",
   stranger_windows: "one for each app",
   webhooks: "at most ten for each app",
+  withdrawals: "the operator makes them one by one",
 };
 
 /** The app that owns the rows, and what its rows are named after. */
