@@ -26,7 +26,7 @@ export function renameWallet(
     if (wallet === undefined) throw new ApiError("not_found");
     const [taken] = userIdentifier === null ? [] : await findWalletsOfUsers(trx, [{ appId, userIdentifier }]);
     if (taken !== undefined && taken.address !== address)
-      throw fieldError("user_identifier_taken", "user_identifier", "Another wallet of this app has this user.");
+      throw fieldError("user_identifier_taken", "user_identifier", "Another wallet of this app already has this user.");
     await setUserIdentifier(trx, address, userIdentifier);
     return { ...wallet, user_identifier: userIdentifier };
   });

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 
-import { answerOf } from "../../client/client.ts";
+import { answerOf, type Shape } from "../../client/client.ts";
 import { ApiRefusal } from "../../client/errors.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -10,21 +10,24 @@ import { toast } from "../parts/toasts.tsx";
 import { client } from "../service/client.ts";
 import { href } from "../shell/href.ts";
 
-/** Creates a wallet and opens it. */
-export function CreateWallet({ onClose }: { onClose: () => void }) {
-  const [user, setUser] = useState("");
+interface Props {
+  onClose: () => void;
+  /** The wallet whose user is renamed. Absent: a new one is created. */
+  wallet?: Shape<"Wallet">;
+}
+
+/** Creates a wallet and opens it, or renames its user. */
+export function CreateWallet({ onClose, wallet }: Props) {
+  const [user, setUser] = useState(wallet?.user_identifier ?? "");
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
 
-  async function create(): Promise<void> {
+  async function save(): Promise<void> {
     setBusy(true);
     setError(null);
     try {
-      const body = user === "" ? {} : { user_identifier: user };
-      const { address } = await answerOf(client().POST("/v1/accounts", { body }));
-      toast("The wallet is created.");
+      await (wallet === undefined ? create(user) : rename(wallet, user));
       onClose();
-      location.hash = href("/wallets/:address", { address });
     } catch (problem) {
       setError(problem);
       setBusy(false);
@@ -34,17 +37,17 @@ export function CreateWallet({ onClose }: { onClose: () => void }) {
   const fieldError =
     error instanceof ApiRefusal ? error.fieldErrors.find(({ field }) => field === "user_identifier") : undefined;
   return (
-    <Dialog title="Create a wallet" onClose={onClose}>
+    <Dialog title={wallet === undefined ? "Create a wallet" : "Rename the user"} onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void create();
+          void save();
         }}
       >
         <Field
           label="User identifier"
-          hint="Your own name for the user who gets the wallet. You can leave it empty."
+          hint="Your own name for the user who has the wallet. You can leave it empty."
           error={fieldError?.message}
         >
           {(control) => (
@@ -62,10 +65,24 @@ export function CreateWallet({ onClose }: { onClose: () => void }) {
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" busy={busy}>
-            Create
+            {wallet === undefined ? "Create" : "Rename"}
           </Button>
         </div>
       </form>
     </Dialog>
   );
+}
+
+async function create(user: string): Promise<void> {
+  const body = user === "" ? {} : { user_identifier: user };
+  const { address } = await answerOf(client().POST("/v1/accounts", { body }));
+  toast("The wallet is created.");
+  location.hash = href("/wallets/:address", { address });
+}
+
+/** The page is loaded again: it remembers the old name in many places. */
+async function rename({ address }: Shape<"Wallet">, user: string): Promise<void> {
+  const params = { path: { address } };
+  await answerOf(client().PATCH("/v1/accounts/{address}", { params, body: { user_identifier: user } }));
+  location.reload();
 }

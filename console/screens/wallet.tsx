@@ -1,3 +1,5 @@
+import { useState } from "preact/hooks";
+
 import { answerOf, type Shape } from "../../client/client.ts";
 import { ApiRefusal } from "../../client/errors.ts";
 import { Copyable } from "../parts/copyable.tsx";
@@ -13,9 +15,11 @@ import { Age } from "../parts/when.tsx";
 import { client } from "../service/client.ts";
 import { walletAt } from "../service/directory.ts";
 import { explorerLink } from "../service/links.ts";
+import { mayUse } from "../service/session.ts";
 import { useLive } from "../service/live.ts";
 import { usePages } from "../service/use-data.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
+import { CreateWallet } from "./create-wallet.tsx";
 import { Holding } from "./holding.tsx";
 
 const LIMIT = 24;
@@ -38,7 +42,8 @@ export function WalletScreen({ params }: ScreenProps<"address">) {
     if (event.type !== "sent" && holdings.items.length <= LIMIT) holdings.reload();
   });
   const explorer = explorerLink({ address });
-  const user = walletAt(address)?.user_identifier ?? null;
+  const wallet = walletAt(address);
+  const user = wallet?.user_identifier ?? null;
   return (
     <Screen title={user === null ? "Wallet" : `Wallet of ${user}`} trail={<a href={href("/wallets")}>Wallets</a>}>
       <p>
@@ -48,7 +53,8 @@ export function WalletScreen({ params }: ScreenProps<"address">) {
             Show in the explorer
           </a>
         )}{" "}
-        <a href={href("/requests/wallet/:wallet", { wallet: address })}>Its requests</a>
+        <a href={href("/requests/wallet/:wallet", { wallet: address })}>Its requests</a>{" "}
+        {mayUse("users") && wallet !== null && <RenameUser wallet={wallet} />}
       </p>
       <section class="stack">
         <h2>Tokens</h2>
@@ -75,6 +81,31 @@ export function WalletScreen({ params }: ScreenProps<"address">) {
       <LastCall path="/v1/accounts" />
       {!(holdings.error instanceof ApiRefusal) && <History address={address} />}
     </Screen>
+  );
+}
+
+function RenameUser({ wallet }: { wallet: Shape<"Wallet"> }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        class="button button-small"
+        onClick={() => {
+          setOpen(true);
+        }}
+      >
+        Rename the user
+      </button>
+      {open && (
+        <CreateWallet
+          wallet={wallet}
+          onClose={() => {
+            setOpen(false);
+          }}
+        />
+      )}
+    </>
   );
 }
 

@@ -43,6 +43,29 @@ describe("console > wallets", () => {
     await waitUntil(page, "document.activeElement.textContent === 'Create a wallet'");
   });
 
+  it("renames the user of a wallet, and removes the name", async () => {
+    web.allowProblems(/422/);
+    const address = await web.moneta.api.wallet("dora");
+    const page = await web.open({ screen: `/wallets/${address}` });
+    for (const [name, title] of [
+      ["dorothy", "Wallet of dorothy"],
+      ["", "Wallet"],
+    ] as const) {
+      await page.getByRole("button", { name: "Rename the user" }).click();
+      await page.getByLabel("User identifier").fill("carol");
+      await page.getByRole("button", { name: "Rename", exact: true }).click();
+      await page.getByRole("alert").filter({ hasText: "already" }).waitFor();
+      await page.getByLabel("User identifier").fill(name);
+      await expectNoAxeViolations(page);
+      await page.getByRole("button", { name: "Rename", exact: true }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.getByRole("heading", { name: title, exact: true }).waitFor();
+    }
+    expect(await web.moneta.api.ok("GET", `/v1/accounts?addresses=${address}`)).to.deep.include({
+      wallets: [{ address, user_identifier: null }],
+    });
+  });
+
   it("shows holdings as pictures, and unlockable content only when asked", async () => {
     const { api } = web.moneta;
     await api.completed("/v1/nfts", {
