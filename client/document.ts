@@ -272,7 +272,7 @@ export interface paths {
     get: operations["getWebhook"];
     /**
      * Register or change the app's first webhook
-     * @description Further webhooks are made with `POST /v1/webhooks`. Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: that is checked now, if the name is known, and at each delivery.
+     * @description Further webhooks are made with `POST /v1/webhooks`. Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: one with such an address is refused, and a name is looked up at each delivery.
      */
     put: operations["putWebhook"];
     /**

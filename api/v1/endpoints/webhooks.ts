@@ -188,7 +188,7 @@ const putWebhook = defineEndpoint({
   summary: "Register or change the app's first webhook",
   name: "putWebhook",
   description:
-    "Further webhooks are made with `POST /v1/webhooks`. Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: that is checked now, if the name is known, and at each delivery.",
+    "Further webhooks are made with `POST /v1/webhooks`. Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: one with such an address is refused, and a name is looked up at each delivery.",
   examples: {
     bodies: {
       "Results of requests": { url: "https://app.example/hooks/nft" },
