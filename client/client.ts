@@ -2,6 +2,7 @@ import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 
 import type { components, paths as documentedPaths } from "./document.ts";
 import { type EventsOptions, streamEvents, type StreamedEvent } from "./events.ts";
+import { type ExportOptions, rowsOf } from "./exports.ts";
 import { ApiRefusal, refusalOf } from "./errors.ts";
 import { bodyText } from "./rules/exact-json.ts";
 import { type MediaBody, upload, type UploadedMedia, type UploadOptions } from "./media.ts";
@@ -162,6 +163,29 @@ export interface Client extends FetchClient<ClientPaths, "application/json"> {
    * ```
    */
   uploadMedia(body: MediaBody, options?: UploadOptions): Promise<UploadedMedia>;
+  /**
+   * All holders of a collection of the app, as of one block, as they arrive.
+   * @param collection its address
+   * @throws {ApiRefusal} when the service refuses, for example with `not_found`
+   * @throws {ConnectionFailed} when no try was answered, or the connection broke: then call again, from the first row
+   * @example
+   * ```ts
+   * for await (const { address, token_id, quantity } of client.exportHolders(collection)) {
+   *   console.log(address, token_id, quantity);
+   * }
+   * ```
+   */
+  exportHolders(collection: string, options?: ExportOptions): AsyncGenerator<Shape<"ExportedHolding">, undefined>;
+  /**
+   * All wallets of the app, oldest first, as they arrive.
+   * @throws {ApiRefusal} when the service refuses
+   * @throws {ConnectionFailed} when no try was answered, or the connection broke: then call again, from the first row
+   * @example
+   * ```ts
+   * for await (const { user_identifier, address } of client.exportWallets()) console.log(user_identifier, address);
+   * ```
+   */
+  exportWallets(options?: ExportOptions): AsyncGenerator<Shape<"ExportedWallet">, undefined>;
 }
 
 const MAX_RETRIES = 2;
@@ -228,6 +252,13 @@ export function createClient(options: ClientOptions): Client {
     },
     uploadMedia: (body, file = {}) => {
       return upload(body, file, { url: `${base}/v1/media`, headers, send, maxRetries, signal: either(file.signal) });
+    },
+    exportHolders: (collection, { signal } = {}) => {
+      const [params, call] = [{ query: { collection } }, { parseAs: "stream", signal: either(signal) } as const];
+      return rowsOf(() => client.GET("/v1/exports/holders", { params, ...call }));
+    },
+    exportWallets: ({ signal } = {}) => {
+      return rowsOf(() => client.GET("/v1/exports/wallets", { parseAs: "stream", signal: either(signal) }));
     },
   };
   SINGLE_TRIES.set(full, single);

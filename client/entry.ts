@@ -9,6 +9,7 @@ export {
   type WalletOptions,
 } from "./client.ts";
 export type { components, operations, paths, webhooks } from "./document.ts";
+export type { ExportOptions } from "./exports.ts";
 export type { EventsOptions, StreamedEvent } from "./events.ts";
 export {
   ApiRefusal,

@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { sqliteFiles, startPostgres } from "../postgres/databases.ts";
 import { ROOT } from "../scene/program.ts";
 import { catchUp } from "./catch-up.ts";
+import { exports } from "./exports.ts";
 import { listing } from "./listing.ts";
 import { media } from "./media.ts";
 import { pipeline } from "./pipeline.ts";
@@ -13,7 +14,7 @@ import type { Scenario } from "./scenario.ts";
 import { start } from "./start.ts";
 import { wallets } from "./wallets.ts";
 
-const SCENARIOS: Record<string, Scenario> = { pipeline, wallets, listing, "catch-up": catchUp, media, start };
+const SCENARIOS: Record<string, Scenario> = { pipeline, wallets, listing, exports, "catch-up": catchUp, media, start };
 
 const HELP = `npm run bench [-- SCENARIO ...] [options]
 
