@@ -48,8 +48,12 @@ export async function retryRequest(
   try {
     return (await accept(context, caller, () => checkAgain(context, failed))).json;
   } catch (error) {
-    if (error instanceof RetriedMeanwhile) return answerOf(error.by);
-    throw error;
+    if (!(error instanceof ApiError)) throw error;
+    // Another call may have sent it again since it was read, and may be why the rules refuse this one. On SQLite the two may share a
+    // commit, which ends after this error: a further transaction comes after it.
+    const now = await context.database.write((trx) => findRequest(trx, caller.appId, id));
+    if (now === undefined || now.retried_by === null) throw error;
+    return answerOf(now.retried_by);
   }
 }
 
@@ -57,27 +61,23 @@ function answerOf(requestId: string): string {
   return JSON.stringify({ request_id: requestId });
 }
 
+const CORRECTED =
+  "The request failed, and then a reorg of the chain changed that: see its `corrected` event. It cannot be sent again, because its call may have happened. Send a new request if it is still needed.";
+
 /** @throws ApiError `not_retryable` */
-function requireRetryable({ status, corrected }: Pick<StoredRequest, "status" | "corrected">): void {
-  const message =
-    status !== "failed"
-      ? `The request is \`${status}\`. Only a request that has failed can be sent again.`
-      : corrected === 1
-        ? "The request failed, and then a reorg of the chain changed that: see its `corrected` event. It cannot be sent again, because its call may have happened. Send a new request if it is still needed."
-        : null;
-  if (message !== null) throw new ApiError("not_retryable", null, { message });
+function requireRetryable({
+  status,
+  corrected,
+  retried_by: by,
+}: Pick<StoredRequest, "status" | "corrected" | "retried_by">): void {
+  if (status !== "failed")
+    throw notRetryable(`The request is \`${status}\`. Only a request that has failed can be sent again.`);
+  if (corrected === 1) throw notRetryable(CORRECTED);
+  if (by !== null) throw notRetryable(`The request was sent again: ${by}.`);
 }
 
-/** Another call has sent the request again since it was read. */
-class RetriedMeanwhile extends Error {
-  override readonly name = "RetriedMeanwhile";
-  /** The new request. */
-  readonly by: string;
-
-  constructor(by: string) {
-    super("the request was sent again by another call");
-    this.by = by;
-  }
+function notRetryable(message: string): ApiError {
+  return new ApiError("not_retryable", null, { message });
 }
 
 /** The request as a new item, by the rules that depend on neither other items nor other calls. */
@@ -97,10 +97,7 @@ async function checkAgain(
   const marked: Changes = async (trx, ids) => {
     const refused = await changes?.(trx, ids);
     const before = await markRetried(trx, failed.id, item.id);
-    if (before !== null) {
-      if (before.retried_by !== null) throw new RetriedMeanwhile(before.retried_by);
-      requireRetryable(before);
-    }
+    if (before !== null) requireRetryable(before);
     return refused ?? new Map<string, ApiError>();
   };
   return { items: [again], changes: marked };

@@ -51,6 +51,13 @@ describe("POST /v1/requests/:request_id/retry", () => {
     expect(expectAccepted(await retry(again))).to.not.equal(again);
   });
 
+  it("answers the same new request when the rules refuse a second one, such as a second freeze", async () => {
+    const contract = await addCollection(api);
+    const id = await fail(expectAccepted(await api.post(`/v1/collections/${contract}/freeze`, {})));
+    const answers = await Promise.all(Array.from({ length: 4 }, () => retry(id)));
+    expect(new Set(answers.map(expectAccepted)).size).to.equal(1);
+  });
+
   it("refuses a request that has not failed, or that a reorg has corrected", async () => {
     const id = await mint();
     expectRefusal(await retry(id), 409, "not_retryable");
