@@ -4,7 +4,8 @@ import { formatEther, getAddress, isAddress, parseEther, ZeroAddress } from "eth
 import { networkOf } from "../config/networks.ts";
 import { GWEI } from "../domain/wei.ts";
 import { OperatorError } from "../operate/operator-error.ts";
-import { makeWithdrawal, sendWithdrawal, type Withdraw, type Withdrawal } from "../operate/withdraw.ts";
+import { makeWithdrawal, sendWithdrawal, type Withdraw } from "../operate/withdraw.ts";
+import type { RecordedWithdrawal } from "../store/apps/withdrawals.ts";
 import { announced } from "./announced.ts";
 import { withServiceState } from "./database.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
@@ -54,7 +55,7 @@ export function walletWithdraw(terminal: Terminal): Command {
       const { withdrawal, outcome } = await withdraw(terminal, order, options);
       const result = describe(withdrawal, outcome);
       const lines = [
-        `${withdrawal.isContinued ? "continued" : "sent"}: ${formatEther(withdrawal.value)} from ${wallet} to ${withdrawal.to}`,
+        `withdrawal: ${formatEther(withdrawal.value)} from ${wallet} to ${withdrawal.to}`,
         `transaction: ${withdrawal.hash}`,
         WORDS[result.status],
       ];
@@ -84,7 +85,7 @@ function withdraw(terminal: Terminal, order: Withdraw, { yes, wait }: Options) {
   });
 }
 
-function describe({ wallet, to, value, hash, nonce }: Withdrawal, outcome: Outcome) {
+function describe({ wallet, to, value, hash, nonce }: RecordedWithdrawal, outcome: Outcome) {
   const status: keyof typeof WORDS = outcome ?? "open";
   return { wallet, to, value_wei: value.toString(), transaction_hash: hash, nonce, status };
 }

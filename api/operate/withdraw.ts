@@ -1,4 +1,4 @@
-import { formatEther, type SigningKey, toQuantity, Transaction } from "ethers";
+import { formatEther, toQuantity, Transaction } from "ethers";
 
 import type { ChainClient } from "../chain/client.ts";
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
@@ -11,13 +11,10 @@ import { signDigest } from "../shared/crypto.ts";
 import { pause } from "../shared/pause.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
 import {
-  beginWithdrawal,
-  dropWithdrawal,
   endWithdrawal,
   openWithdrawals,
+  type RecordedWithdrawal,
   recordWithdrawal,
-  replaceWithdrawal,
-  type WithdrawalOrder,
 } from "../store/apps/withdrawals.ts";
 import type { Database } from "../store/db/database.ts";
 import { confirmedBlock } from "../store/db/meta.ts";
@@ -43,16 +40,6 @@ export interface Withdraw {
   replaces: boolean;
 }
 
-/** A withdrawal whose transaction is signed and recorded. */
-export interface Withdrawal extends WithdrawalOrder {
-  id: number;
-  nonce: number;
-  hash: string;
-  raw: string;
-  /** Whether an earlier command recorded it. */
-  isContinued: boolean;
-}
-
 /** What the transaction offers for gas. */
 interface Quote {
   value: bigint;
@@ -75,36 +62,33 @@ export async function makeWithdrawal(
   place: WithdrawPlace,
   order: Withdraw,
   confirm: (value: bigint, most: bigint) => Promise<void>,
-): Promise<Withdrawal> {
-  const { database, keyring } = place;
-  const path = (await walletPaths(database.read, [order.wallet])).get(order.wallet);
-  if (path === undefined) throw new OperatorError(`${order.wallet} is not a wallet of this service.`);
-  if (order.to === order.wallet) throw new OperatorError("--to is the wallet itself.");
+): Promise<RecordedWithdrawal> {
+  const { database, client, chainId, keyring } = place;
+  const { wallet, to } = order;
+  const path = (await walletPaths(database.read, [wallet])).get(wallet);
+  if (path === undefined) throw new OperatorError(`${wallet} is not a wallet of this service.`);
+  if (to === wallet) throw new OperatorError("--to is the wallet itself.");
   const { key, address } = keyring.wallet(path);
-  if (address !== order.wallet)
-    throw new OperatorError(
-      `The seed does not make wallet ${order.wallet}. Set SEED_FILE to the seed of this database.`,
-    );
-  const open = await openOf(place, order.wallet);
+  if (address !== wallet)
+    throw new OperatorError(`The seed does not make wallet ${wallet}. Set SEED_FILE to the seed of this database.`);
+  const [recorded] = await openWithdrawals(database.read, [wallet]);
+  const open = recorded === undefined || (await outcomeOf(place, recorded)) !== null ? null : recorded;
   if (open !== null && !order.replaces) return requireSame(order, open);
-  if (open === null && order.replaces) throw new OperatorError("The wallet has no open withdrawal to replace.");
+  if (order.replaces) await requireUnmined(client, open);
   const quote = await quoteFor(place, order, open);
   await confirm(quote.value, quote.gasLimit * quote.maxFeePerGas);
-  const sign = (nonce: number) => signed(key, { chainId: place.chainId, nonce, to: order.to, ...quote });
-  const { value } = quote;
-  return open === null ? begin(place, { ...order, value }, sign) : replace(place, { ...order, value }, open, sign);
+  const nonce = open?.nonce ?? (await agreedNonce(client, wallet));
+  const transaction = Transaction.from({ type: 2, chainId, nonce, to, ...quote });
+  transaction.signature = signDigest(key, transaction.unsignedHash);
+  const signed = { wallet, to, value: quote.value, nonce, hash: transaction.hash ?? "", raw: transaction.serialized };
+  const made = await database.write((trx) => recordWithdrawal(trx, signed, open?.id ?? null, Date.now()));
+  if ("id" in made) return { ...signed, id: made.id };
+  throw new OperatorError(
+    `The wallet's next nonce may be in use: ${made.busy} is being sent. Nothing was sent. Run this again when that is final.`,
+  );
 }
 
-/** The wallet's withdrawal that is signed and not final; null: there is none. */
-async function openOf(place: WithdrawPlace, wallet: string): Promise<Withdrawal | null> {
-  const [found] = await openWithdrawals(place.database.read, [wallet], Date.now());
-  if (found?.transaction == null) return null;
-  const { transaction, ...order } = found;
-  const open = { ...order, ...transaction, isContinued: true };
-  return (await outcomeOf(place, open)) === null ? open : null;
-}
-
-function requireSame({ to, amount }: Withdraw, open: Withdrawal): Withdrawal {
+function requireSame({ to, amount }: Withdraw, open: RecordedWithdrawal): RecordedWithdrawal {
   if (to === open.to && (amount === null || amount === open.value)) return open;
   throw new OperatorError(
     `The wallet has another withdrawal, which is not final: ${formatEther(open.value)} to ${open.to} with transaction ` +
@@ -112,60 +96,12 @@ function requireSame({ to, amount }: Withdraw, open: Withdrawal): Withdrawal {
   );
 }
 
-type Sign = (nonce: number) => Pick<Withdrawal, "nonce" | "hash" | "raw">;
-
-/** Holds the wallet's requests back, then signs with its next nonce. */
-async function begin(
-  { database, client }: WithdrawPlace,
-  { wallet, to, value }: WithdrawalOrder,
-  sign: Sign,
-): Promise<Withdrawal> {
-  const id = await database.write((trx) => beginWithdrawal(trx, { wallet, to, value }, Date.now()));
-  if (id === null) throw new OperatorError("Another command has begun a withdrawal of this wallet. Run this again.");
-  try {
-    // Read after the commit: no request of the wallet uses a nonce any more.
-    const transaction = sign(await agreedNonce(client, wallet));
-    const busy = await database.write((trx) => recordWithdrawal(trx, { id, wallet, now: Date.now(), ...transaction }));
-    if (busy !== null) throw new OperatorError(busyWords(busy));
-    return { id, wallet, to, value, ...transaction, isContinued: false };
-  } catch (error) {
-    await database.write((trx) => dropWithdrawal(trx, id));
-    throw error;
-  }
-}
-
-/** The chain takes one of two transactions with the same nonce. */
-async function replace(
-  { database, client }: WithdrawPlace,
-  { wallet, to, value }: WithdrawalOrder,
-  open: Withdrawal,
-  sign: Sign,
-): Promise<Withdrawal> {
+async function requireUnmined(client: ChainClient, open: RecordedWithdrawal | null): Promise<void> {
+  if (open === null) throw new OperatorError("The wallet has no open withdrawal to replace.");
   const [receipt] = await client.receipts([open.hash]);
-  if (receipt != null)
-    throw new OperatorError(
-      `Block ${receipt.blockNumber.toString()} has the transaction ${open.hash}. Wait until it is final.`,
-    );
-  const transaction = sign(open.nonce);
-  const id = await database.write((trx) =>
-    replaceWithdrawal(trx, open.id, { wallet, to, value, ...transaction }, Date.now()),
-  );
-  return { id, wallet, to, value, ...transaction, isContinued: false };
-}
-
-function signed(key: SigningKey, fields: Quote & { chainId: bigint; nonce: number; to: string }) {
-  const transaction = Transaction.from({ type: 2, ...fields });
-  transaction.signature = signDigest(key, transaction.unsignedHash);
-  return { nonce: fields.nonce, hash: transaction.hash ?? "", raw: transaction.serialized };
-}
-
-function busyWords(busy: string): string {
-  if (busy === "gone")
-    return "Another command has begun a withdrawal of this wallet, or this one took too long. Run this again.";
-  return (
-    `Request ${busy} of the wallet is being sent, and may use the wallet's next nonce. Nothing was signed. Run this again when ` +
-    `\`request show ${busy}\` says that it is completed or failed.`
-  );
+  if (receipt == null) return;
+  const block = receipt.blockNumber.toString();
+  throw new OperatorError(`Block ${block} has the transaction ${open.hash}. Wait until it is final.`);
 }
 
 /** @throws OperatorError when the nodes name different nonces */
@@ -180,7 +116,7 @@ async function agreedNonce(client: ChainClient, wallet: string): Promise<number>
 async function quoteFor(
   { client, chainId, maxFeePerGas: most }: WithdrawPlace,
   order: Withdraw,
-  before: Withdrawal | null,
+  before: RecordedWithdrawal | null,
 ): Promise<Quote> {
   const { wallet, to, amount } = order;
   const [balance, block, tip] = await Promise.all([client.balance(wallet), client.latestBlock(), client.priorityFee()]);
@@ -234,7 +170,7 @@ async function gasFor(client: ChainClient, call: { from: string; to: string; val
  */
 export async function sendWithdrawal(
   place: WithdrawPlace,
-  withdrawal: Withdrawal,
+  withdrawal: RecordedWithdrawal,
   wait: number,
   say: (line: string) => void,
 ): Promise<WithdrawalOutcome | null> {
@@ -256,7 +192,7 @@ export async function sendWithdrawal(
 /** How it ended, which is stored; null: it is not final. */
 async function outcomeOf(
   { client, database }: WithdrawPlace,
-  withdrawal: Pick<Withdrawal, "id" | "wallet" | "nonce" | "hash">,
+  withdrawal: RecordedWithdrawal,
 ): Promise<WithdrawalOutcome | null> {
   const outcome = await withdrawalOutcome(client, withdrawal, await confirmedBlock(database.read));
   if (outcome !== null) await database.write((trx) => endWithdrawal(trx, withdrawal.id, outcome));

@@ -197,15 +197,12 @@ async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequ
  * The wallets whose requests wait for a withdrawal: it uses the wallet's next nonce, and so may an authorization. A withdrawal that
  * is final is ended here, because its command may have ended before.
  */
-async function walletsThatWithdraw({ client, database, now }: RelayerContext, wallets: string[]): Promise<Set<string>> {
+async function walletsThatWithdraw({ client, database }: RelayerContext, wallets: string[]): Promise<Set<string>> {
   const found = new Set<string>();
-  for (const { id, wallet, transaction } of await openWithdrawals(database.read, wallets, now())) {
-    const outcome =
-      transaction === null
-        ? null
-        : await withdrawalOutcome(client, { wallet, ...transaction }, await confirmedBlock(database.read));
-    if (outcome === null) found.add(wallet);
-    else await database.write((trx) => endWithdrawal(trx, id, outcome));
+  for (const open of await openWithdrawals(database.read, wallets)) {
+    const outcome = await withdrawalOutcome(client, open, await confirmedBlock(database.read));
+    if (outcome === null) found.add(open.wallet);
+    else await database.write((trx) => endWithdrawal(trx, open.id, outcome));
   }
   return found;
 }

@@ -99,10 +99,10 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     value_wei: string;
     /** `open` until a final block has the transaction, or another one with its nonce (`replaced`). `failed`: it reverted. */
     status: "open" | WithdrawalOutcome;
-    /** Of the transaction, which is committed before it is broadcast. null: it is not signed yet. */
-    nonce: number | null;
-    hash: string | null;
-    raw: string | null;
+    /** Of the transaction, which is committed before it is broadcast. */
+    nonce: number;
+    hash: string;
+    raw: string;
     created_at: number;
   };
 

@@ -45,7 +45,7 @@ describe("command line: wallet withdraw", () => {
     const lost: string[] = [];
     moneta.intercept = ({ method, params }) => {
       if (method !== "eth_sendRawTransaction") return undefined;
-      lost.push(String((params)[0]));
+      lost.push(String(params[0]));
       return { error: { code: -32_000, message: "try again later" } };
     };
     return lost;
@@ -128,7 +128,7 @@ describe("command line: wallet withdraw", () => {
       token_id: 1,
     });
     await eventually(async () => ((await requestOf(id)).status === "processing" ? true : undefined));
-    expect(await refusal(wallet)).to.include(`Request ${id} of the wallet is being sent`);
+    expect(await refusal(wallet)).to.include(`${id} is being sent`);
     expect(await rowsOf(wallet)).to.deep.equal([]);
     moneta.intercept = null;
     expect(await api.settled(id)).to.include({ status: "completed" });

@@ -10,9 +10,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("to_address", TEXT, (c) => c.notNull())
     .addColumn("value_wei", TEXT, (c) => c.notNull())
     .addColumn("status", TEXT, (c) => c.notNull())
-    .addColumn("nonce", INT)
-    .addColumn("hash", TEXT)
-    .addColumn("raw", TEXT)
+    .addColumn("nonce", INT, (c) => c.notNull())
+    .addColumn("hash", TEXT, (c) => c.notNull())
+    .addColumn("raw", TEXT, (c) => c.notNull())
     .addColumn("created_at", INT, (c) => c.notNull())
     .execute();
   await index("withdrawals_wallet", "withdrawals", ["wallet"]);

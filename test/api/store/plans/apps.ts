@@ -45,13 +45,10 @@ import {
   walletPaths,
 } from "../../../../api/store/apps/wallets.ts";
 import {
-  beginWithdrawal,
-  dropWithdrawal,
   endWithdrawal,
   noncesAfterWithdrawals,
   openWithdrawals,
   recordWithdrawal,
-  replaceWithdrawal,
 } from "../../../../api/store/apps/withdrawals.ts";
 import { BUSY } from "../support/large-database.ts";
 import { firstPages, PAGES, type Tour } from "./tour.ts";
@@ -133,16 +130,12 @@ async function callsOfAnApp({ read, write }: Tour): Promise<void> {
 
 async function withdrawals({ read, write }: Tour): Promise<void> {
   const { wallet } = BUSY;
-  const [order, transaction] = [
-    { wallet, to: "to", value: 1n },
-    { nonce: 0, hash: "0x1", raw: "0x" },
-  ];
-  const id = (await write((trx) => beginWithdrawal(trx, order, 1))) ?? 0;
-  await write((trx) => recordWithdrawal(trx, { id, wallet, now: 2, ...transaction }));
-  const next = await write((trx) => replaceWithdrawal(trx, id, { ...order, ...transaction }, 3));
-  await openWithdrawals(read, [wallet], 4);
-  await write((trx) => endWithdrawal(trx, next, "sent"));
-  await write((trx) => dropWithdrawal(trx, next));
+  const signed = { wallet, to: "to", value: 1n, nonce: 0, hash: "0x1", raw: "0x" };
+  await write((trx) => recordWithdrawal(trx, signed, null, 1));
+  for (const { id } of await openWithdrawals(read, [wallet])) {
+    await write((trx) => recordWithdrawal(trx, signed, id, 2));
+    await write((trx) => endWithdrawal(trx, id, "sent"));
+  }
   await noncesAfterWithdrawals(read, [wallet]);
 }
 
