@@ -52,8 +52,9 @@ export async function retryRequest(
     // Another call may have sent it again since it was read, and may be why the rules refuse this one. On SQLite the two may share a
     // commit, which ends after this error: a further transaction comes after it.
     const now = await context.database.write((trx) => findRequest(trx, caller.appId, id));
-    if (now === undefined || now.retried_by === null) throw error;
-    return answerOf(now.retried_by);
+    if (now?.retried_by != null) return answerOf(now.retried_by);
+    requireRetryable(now ?? failed);
+    throw error;
   }
 }
 
@@ -65,19 +66,10 @@ const CORRECTED =
   "The request failed, and then a reorg of the chain changed that: see its `corrected` event. It cannot be sent again, because its call may have happened. Send a new request if it is still needed.";
 
 /** @throws ApiError `not_retryable` */
-function requireRetryable({
-  status,
-  corrected,
-  retried_by: by,
-}: Pick<StoredRequest, "status" | "corrected" | "retried_by">): void {
-  if (status !== "failed")
-    throw notRetryable(`The request is \`${status}\`. Only a request that has failed can be sent again.`);
-  if (corrected === 1) throw notRetryable(CORRECTED);
-  if (by !== null) throw notRetryable(`The request was sent again: ${by}.`);
-}
-
-function notRetryable(message: string): ApiError {
-  return new ApiError("not_retryable", null, { message });
+function requireRetryable({ status, corrected }: Pick<StoredRequest, "status" | "corrected">): void {
+  if (status === "failed" && corrected === 0) return;
+  const isNot = `The request is \`${status}\`. Only a request that has failed can be sent again.`;
+  throw new ApiError("not_retryable", null, { message: status === "failed" ? CORRECTED : isNot });
 }
 
 /** The request as a new item, by the rules that depend on neither other items nor other calls. */
@@ -96,8 +88,7 @@ async function checkAgain(
   };
   const marked: Changes = async (trx, ids) => {
     const refused = await changes?.(trx, ids);
-    const before = await markRetried(trx, failed.id, item.id);
-    if (before !== null) requireRetryable(before);
+    if (!(await markRetried(trx, failed.id, item.id))) throw new ApiError("not_retryable");
     return refused ?? new Map<string, ApiError>();
   };
   return { items: [again], changes: marked };

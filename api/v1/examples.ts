@@ -101,6 +101,8 @@ export const requestExample = {
   quantity: 1,
   from_address: null,
   to_address: ALICE,
+  from_user: null,
+  to_user: "alice",
   transaction_hash: TRANSACTION,
   block_number: 21_000_000,
   gas_used: 61_204,
@@ -112,8 +114,6 @@ export const requestExample = {
   retried_by: null,
   created_at: TIME,
   updated_at: TIME,
-  from_user: null,
-  to_user: "alice",
 };
 
 const CID = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";

@@ -110,10 +110,7 @@ export function presentHistoryEntry(row: HistoryEntry) {
 }
 
 /** @param reasons null: they are not known. */
-export function presentRequest(
-  row: ListedRequest,
-  reasons: PipelineReasons | null,
-): Omit<z.input<typeof request>, "from_user" | "to_user"> {
+export function presentRequest(row: ListedRequest, reasons: PipelineReasons | null): z.input<typeof request> {
   const tokenId = row.nft_token_id === null ? null : toWireInteger(row.nft_token_id);
   return {
     request_id: row.id,
@@ -128,6 +125,9 @@ export function presentRequest(
     quantity: row.quantity === null ? null : toWireInteger(row.quantity),
     from_address: row.from_address,
     to_address: row.to_address,
+    // `withUsers` adds them.
+    from_user: null,
+    to_user: null,
     transaction_hash: row.transaction_hash,
     block_number: row.block_number,
     gas_used: row.gas_used,

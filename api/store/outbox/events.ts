@@ -21,12 +21,15 @@ export interface EventBody {
   /** When the request has one. */
   reference?: string;
   transaction_hash: string | null;
-  /** These five, and `from_user` and `to_user` where it is read: absent in events that versions before 0.4.0 stored. */
+  /** Absent in events that versions before 0.4.0 stored. */
   contract_address?: string | null;
   token_id?: number | string | null;
   quantity?: number | string | null;
   from_address?: string | null;
   to_address?: string | null;
+  /** Never stored: `withUsers` adds them. */
+  from_user?: string | null;
+  to_user?: string | null;
   /** When a collection or a token was created. */
   nft_collection?: string;
   /** When a token was created. */
@@ -132,7 +135,7 @@ export async function storeEvents(trx: Trx, events: readonly EventToStore[], now
   await enqueueDeliveries(trx, toDeliver, now);
 }
 
-/** Whom and what the request concerns. Names of users are never stored: `withUsers` adds them. */
+/** Whom and what the request concerns. */
 function partiesOf(request: EventSubject) {
   const { from, to, quantity } = movementOf(request.command);
   return {

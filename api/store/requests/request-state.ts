@@ -6,7 +6,6 @@ import { latencyRange, bucketOf } from "../../domain/series.ts";
 import { splitFee } from "../../domain/wei.ts";
 import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { unparkRows } from "../db/parked-rows.ts";
-import type { RequestRow } from "../db/schema.ts";
 import { rowSet, type SetColumns, type SetValue, textSet, type Trx } from "../db/sql.ts";
 import { enqueueEvents } from "../outbox/events.ts";
 import { chargeAgain } from "./gas-usage.ts";
@@ -116,20 +115,11 @@ export async function failWithoutEffect(
   });
 }
 
-/**
- * Notes which request sends a failed one again. Nobody else changes the failed one until the end of the transaction.
- * @returns null when it is noted; otherwise why not: the failed request as it is.
- */
-export async function markRetried(
-  trx: Trx,
-  id: string,
-  by: string,
-): Promise<Pick<RequestRow, "status" | "corrected" | "retried_by"> | null> {
+/** Notes which request sends a failed one again. @returns false when it cannot be sent again, or has been. */
+export async function markRetried(trx: Trx, id: string, by: string): Promise<boolean> {
   const failed = trx.updateTable("requests").where("id", "=", id).where("status", "=", "failed");
   const marked = failed.set({ retried_by: by }).where("retried_by", "is", null).where("corrected", "=", 0);
-  if ((await marked.executeTakeFirst()).numUpdatedRows === 1n) return null;
-  const search = trx.selectFrom("requests").select(["status", "corrected", "retried_by"]);
-  return search.where("id", "=", id).executeTakeFirstOrThrow();
+  return (await marked.executeTakeFirst()).numUpdatedRows === 1n;
 }
 
 interface Step {
