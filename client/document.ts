@@ -2447,7 +2447,16 @@ export interface operations {
       400: components["responses"]["MalformedJson"];
       404: components["responses"]["NotFound"];
       415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["ValidationFailedOrWrongHostingOrMetadataFrozen"];
+      /**
+       * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+       *     - `wrong_collection_type`: Some fields belong to the other collection type. Remove the fields that `errors` names.
+       *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). The message of the answer says which kind the collection has, and what to send instead.
+       *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. It can never change, and no new token with metadata can be minted.
+       */
+      422: Answer<
+        "X-Request-Id",
+        ErrorOf<"validation_failed" | "wrong_collection_type" | "wrong_hosting" | "metadata_frozen">
+      >;
       429: components["responses"]["RateLimitedOrQuotaExceeded"];
     };
   };

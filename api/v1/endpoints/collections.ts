@@ -271,7 +271,7 @@ const changeToken = defineEndpoint({
   params: tokenParams,
   body: tokenChanges,
   response: changedToken,
-  errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
+  errors: ["not_found", "wrong_hosting", "wrong_collection_type", "metadata_frozen", "quota_exceeded"],
   handle: async (deps, call) => {
     const { address, token_id: id } = call.params;
     const tokenId = id.toString();
