@@ -11,8 +11,8 @@ import { completedAs, type CompletedRequest, finalRequest, type RequestType, typ
 
 type Accounts = documentedPaths["/v1/accounts"];
 /**
- * The calls of the document. The body of a new wallet may not be left out: the service would create a wallet that never
- * belongs to a user.
+ * The calls of the document. The body of a new wallet may not be left out: the service would create a wallet
+ * without a user.
  */
 type ClientPaths = Omit<documentedPaths, "/v1/accounts"> & {
   "/v1/accounts": Omit<Accounts, "post"> & {
@@ -307,7 +307,7 @@ async function walletOf(client: Client, user: string, signal: AbortSignal): Prom
   }
 }
 
-const NO_USER = "A new wallet needs a body: { user_identifier }, or {} for a wallet that never belongs to a user.";
+const NO_USER = "A new wallet needs a body: { user_identifier }, or {} for a wallet without a user.";
 
 /** JSON leaves undefined out, so that a variable without a value would create a wallet without a user. */
 function checkUser(body: unknown): void {
