@@ -25,6 +25,13 @@ describe("exports", () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   const user = async (name: string) => (await api.post("/v1/accounts", { user_identifier: name })).body.address ?? "";
 
+  /** Runs something around the reading of an export. */
+  function onSnapshot(around: <T>(run: () => Promise<T>) => Promise<T>): void {
+    const original = { ...api.database };
+    const watched: typeof original.snapshot = (reads) => around(() => original.snapshot(reads));
+    Object.assign(api.database, { snapshot: watched });
+  }
+
   /** Wallets without a user, all stored at once. */
   async function storeWallets(count: number): Promise<void> {
     const created = { app_id: api.app.id, user_identifier: null, path: "1/2/3", created_at: 1 };
@@ -157,6 +164,24 @@ describe("exports", () => {
     expectInvalid(await api.get("/v1/exports/wallets?limit=1"), { limit: "unknown_field" });
   });
 
+  it("are refused when the token was revoked while the rows were read", async () => {
+    onSnapshot(async (run) => {
+      const rows = await run();
+      await api.database.write((trx) => trx.updateTable("api_tokens").set({ revoked_at: 1 }).execute());
+      return rows;
+    });
+    expectRefusal(await api.get("/v1/exports/wallets"), 401, "unauthorized");
+  });
+
+  describe("given a disk that is nearly full", () => {
+    const full = useApi({ limits: { freeDiskBytes: Number.MAX_SAFE_INTEGER } });
+
+    it("get 503, and leave no file", async () => {
+      expectRefusal(await full.get("/v1/exports/wallets", CSV), 503, "unavailable");
+      expect(await readdir(join(full.blocksFolder, "..", "exports"))).to.deep.equal([]);
+    });
+  });
+
   describe("given callers that do not read their answers", () => {
     let sockets: Socket[] = [];
     afterEach(() => {
@@ -177,7 +202,13 @@ describe("exports", () => {
 
     it("lets an app have one export until its caller is gone, and leaves no file", async () => {
       await storeWallets(60_000);
+      let snapshots = 0;
+      onSnapshot(async (run) => {
+        snapshots += 1;
+        return run().finally(() => (snapshots -= 1));
+      });
       const first = await begin(api.app.token);
+      expect(snapshots).to.equal(0);
       const refused = await api.get("/v1/exports/wallets");
       expectRefusal(refused, 503, "unavailable");
       expect(refused.headers.get("retry-after")).to.equal("5");
