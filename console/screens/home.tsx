@@ -112,7 +112,7 @@ function Webhooks() {
   return failingWebhooks.value.map((webhook) => (
     <p class="note note-warning" key={webhook.id}>
       <span>
-        The webhook <bdi>{webhook.description ?? webhook.url}</bdi> does not get its events: {problemOf(webhook)}{" "}
+        The webhook <bdi>{webhook.description ?? webhook.url}</bdi> does not get its events: {problemOf(webhook)}.{" "}
         <a href={href("/webhooks/:id", { id: webhook.id })}>Show its deliveries</a>
       </span>
     </p>

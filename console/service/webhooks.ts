@@ -8,9 +8,9 @@ export type Webhook = Shape<"Webhook">;
 /** The app's webhooks that do not get their events. The home screen and the navigation show them. */
 export const failingWebhooks = signal<readonly Webhook[]>([]);
 
-/** Why a webhook does not get its events, as a sentence. null: it gets them. */
+/** Why a webhook does not get its events, as the end of a sentence. null: it gets them. */
 export function problemOf({ disabled_at: disabled, last_error: error }: Webhook): string | null {
-  return disabled === null ? error : "It is disabled: the receiver answered 410, or the operator disabled it.";
+  return disabled === null ? error : "the receiver answered 410, or the operator disabled the webhook";
 }
 
 /** The app's webhooks. */
