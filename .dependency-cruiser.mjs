@@ -39,7 +39,7 @@ const WINGS = {
   requests: ["db", "listings", "outbox"],
   media: ["db", "apps", "requests"],
   sending: ["db", "requests"],
-  ledger: ["db", "listings", "requests", "sending"],
+  ledger: ["db", "listings", "outbox", "requests", "sending"],
   doctor: ["db", "requests"],
   move: ["db"],
   reconcile: ["db", "ledger", "listings", "media", "requests", "sending"],

@@ -1,7 +1,14 @@
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 
 import type { components, paths as documentedPaths } from "./document.ts";
-import { type EventsOptions, streamEvents, type StreamedEvent } from "./events.ts";
+import {
+  type DefaultEventName,
+  type EventName,
+  type EventOf,
+  type EventsOptions,
+  streamEvents,
+  type StreamedEvent,
+} from "./events.ts";
 import { type ExportOptions, rowsOf } from "./exports.ts";
 import { ApiRefusal, refusalOf } from "./errors.ts";
 import { bodyText } from "./rules/exact-json.ts";
@@ -138,7 +145,7 @@ export interface Client extends FetchClient<ClientPaths, "application/json"> {
   getOrCreateWallet(user: string, options?: WalletOptions): Promise<Shape<"Wallet">>;
   /**
    * The app's events as they are stored, for as long as the loop runs. Reconnects by itself and loses none.
-   * @param options `after` continues after a cursor; `signal` ends the stream
+   * @param options `types` names the events that come, also those of tokens; `after` continues after a cursor; `signal` ends the stream
    * @throws {ApiRefusal} when the service refuses the stream for good
    * @throws the reason of the signal, when it aborts
    * @example
@@ -148,7 +155,9 @@ export interface Client extends FetchClient<ClientPaths, "application/json"> {
    * }
    * ```
    */
-  events(options?: EventsOptions): AsyncGenerator<StreamedEvent, never>;
+  events<Name extends EventName = DefaultEventName>(
+    options?: EventsOptions<Name>,
+  ): AsyncGenerator<StreamedEvent<EventOf<Name>>, never>;
   /**
    * Stores a file. The same bytes are stored once. The token needs the scope `media`.
    * @param body a Blob, bytes or a stream. A stream is sent once, without retries

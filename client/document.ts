@@ -370,8 +370,8 @@ export interface paths {
   }>;
   "/v1/events": Path<{
     /**
-     * List events of the app's requests, oldest first
-     * @description The same bodies as webhooks, in a stable order. Use it without a webhook, or to catch up when the receiver was down. Pass the `next` of the last answer as `after`. Fewer events than `limit` mean that there are no more for now.
+     * List the app's events, oldest first
+     * @description The same bodies as webhooks, in a stable order. Without `types`, events of the app's requests. Use it without a webhook, or to catch up when the receiver was down. Pass the `next` of the last answer as `after`. Fewer events than `limit` mean that there are no more for now.
      *
      *     With `Accept: text/event-stream`, the answer is a stream of server-sent events, each sent as soon as it is stored. The stream begins after `Last-Event-ID`; without that header, after the parameter `after`; without both, with the next event. `id` is the cursor, `event` the type, `data` the event as JSON. When the connection is lost, call again with the last `id` as `Last-Event-ID`.
      */
@@ -599,6 +599,20 @@ export interface webhooks {
      * @description `sent` comes at most once per request, then either `completed` or `error`. An event can be delivered more than once: compare its `webhook-id`. The events of one request arrive in order.
      */
     post: operations["receiveEvent"];
+  }>;
+  token: Path<{
+    /**
+     * A movement of tokens
+     * @description Only if the webhook names the type. The events of one token arrive in the order of the chain.
+     */
+    post: operations["receiveTokenEvent"];
+  }>;
+  gap: Path<{
+    /**
+     * Blocks whose movements are not all told
+     * @description Only if the webhook names the type.
+     */
+    post: operations["receiveGap"];
   }>;
   test: Path<{
     /**
@@ -856,8 +870,8 @@ export interface components {
     Event: {
       /** @description The same in every retry and in the feed. */
       id: string;
-      /** @description sent: the request's transaction was sent. completed or error: exactly one of the two ends the request. corrected: a chain reorganization deeper than the configured confirmations changed the outcome. */
-      type: "sent" | "completed" | "error" | "corrected";
+      /** @description sent: the request's transaction was sent. completed or error: exactly one of the two ends the request. corrected: a chain reorganization deeper than the configured confirmations changed the outcome. Only where they are named: in_block: its transaction is in a block that is not final. dropped: a reorganization has removed that block; another in_block or the end follows. */
+      type: "sent" | "completed" | "error" | "corrected" | "in_block" | "dropped";
       request_id: components["schemas"]["RequestId"];
       /** @description What the request does. */
       request_type: "collection" | "mint" | "transfer" | "burn" | "metadata" | "freeze";
@@ -883,8 +897,10 @@ export interface components {
       nft_collection?: components["schemas"]["Address"];
       /** @description Present when a token was created. */
       nft_token_id?: components["schemas"]["Integer"];
-      /** @description Present on error, and on corrected when the earlier result was lost. */
+      /** @description Present on error, on in_block when the call failed, and on corrected when the earlier result was lost. */
       error_code?: components["schemas"]["RequestFailure"];
+      /** @description Present on in_block and dropped: the block that has, or had, the transaction. */
+      block_number?: number;
       created_at: components["schemas"]["Time"];
     };
     /** @description Request id: 64 hex digits. */
@@ -931,6 +947,81 @@ export interface components {
      * @description Time in UTC, ISO 8601.
      */
     Time: string;
+    TokenEvent: {
+      /** @description token.minted and token.burned: the sender, or the receiver, is the zero address. token.sent: the sender is a wallet of the app. token.received: the receiver is one, and the sender is not. token.transferred: neither is one, in a collection of the app. */
+      type: "token.minted" | "token.burned" | "token.sent" | "token.received" | "token.transferred";
+      /** @description The same in every retry and in the feed. */
+      id: string;
+      /** @description null when no request of this app caused it. */
+      request_id: components["schemas"]["RequestId"] | null;
+      contract_address: components["schemas"]["Address"];
+      token_id: components["schemas"]["Integer"];
+      /** @description Number of copies; 1 for ERC721. */
+      quantity: components["schemas"]["Integer"];
+      /** @description null for a mint. */
+      from_address: components["schemas"]["Address"] | null;
+      /** @description null for a burn. */
+      to_address: components["schemas"]["Address"] | null;
+      /** @description The app's own name for the user who has the wallet `from_address` now. null: none of the app's users has it. */
+      from_user: string | null;
+      /** @description The app's own name for the user who has the wallet `to_address` now. null: none of the app's users has it. */
+      to_user: string | null;
+      transaction_hash: components["schemas"]["TransactionHash"];
+      /** @description The block in which it happened. It is final. */
+      block_number: number;
+      block_time: components["schemas"]["Time"];
+      /** @description The log in the block. */
+      log_index: number;
+      /** @description Position in the log: one log can move many ids. */
+      batch_index: number;
+      created_at: components["schemas"]["Time"];
+    };
+    /** @description Hash of a transaction. */
+    TransactionHash: string;
+    TokenCorrection: {
+      /** @description A chain reorganization deeper than the configured confirmations has undone the movement. If it happens again, another event tells it. */
+      type: "corrected";
+      /** @description `id` of the event that is not true any more. The other fields are those of that event. */
+      corrects: string;
+      /** @description The same in every retry and in the feed. */
+      id: string;
+      /** @description null when no request of this app caused it. */
+      request_id: components["schemas"]["RequestId"] | null;
+      contract_address: components["schemas"]["Address"];
+      token_id: components["schemas"]["Integer"];
+      /** @description Number of copies; 1 for ERC721. */
+      quantity: components["schemas"]["Integer"];
+      /** @description null for a mint. */
+      from_address: components["schemas"]["Address"] | null;
+      /** @description null for a burn. */
+      to_address: components["schemas"]["Address"] | null;
+      /** @description The app's own name for the user who has the wallet `from_address` now. null: none of the app's users has it. */
+      from_user: string | null;
+      /** @description The app's own name for the user who has the wallet `to_address` now. null: none of the app's users has it. */
+      to_user: string | null;
+      transaction_hash: components["schemas"]["TransactionHash"];
+      /** @description The block in which it happened. It is final. */
+      block_number: number;
+      block_time: components["schemas"]["Time"];
+      /** @description The log in the block. */
+      log_index: number;
+      /** @description Position in the log: one log can move many ids. */
+      batch_index: number;
+      created_at: components["schemas"]["Time"];
+    };
+    GapEvent: {
+      /** @description The same in every retry and in the feed. */
+      id: string;
+      /** @description Strangers moved tokens of the app's collections too often: some of these movements have no event. */
+      type: "gap";
+      /** @description The event belongs to no request. */
+      request_id: null;
+      /** @description The first block with such movements. The history of the tokens has all of them. */
+      from_block: number;
+      /** @description The last one. */
+      to_block: number;
+      created_at: components["schemas"]["Time"];
+    };
     TestEvent: {
       /** @description The same in every retry. */
       id: string;
@@ -1029,8 +1120,6 @@ export interface components {
       /** @description true when the block of the movement is final. false: it is in a block that a reorg can still drop. */
       final: boolean;
     };
-    /** @description Hash of a transaction. */
-    TransactionHash: string;
     ContractNftsPage: PageOfList & {
       /** @description The items of this page. */
       nfts: components["schemas"]["HeldNft"][];
@@ -1604,7 +1693,12 @@ export interface components {
     };
     EventsFeed: {
       /** @description Oldest first. */
-      events: components["schemas"]["Event"][];
+      events: (
+        | components["schemas"]["Event"]
+        | components["schemas"]["TokenEvent"]
+        | components["schemas"]["TokenCorrection"]
+        | components["schemas"]["GapEvent"]
+      )[];
       /** @description Cursor for `after`. Always present: used again later, it finds the events since then. */
       next: string;
     };
@@ -3004,6 +3098,8 @@ export interface operations {
         after?: string;
         /** @description Most items on the page. The default is the maximum. */
         limit?: components["parameters"]["Limit"];
+        /** @description Only events of these types, separated by commas: `sent`, `completed`, `error`, `corrected`, `in_block`, `dropped`, `token.minted`, `token.burned`, `token.sent`, `token.received`, `token.transferred`, `gap`. Without it: `sent`, `completed`, `error`, `corrected`, of requests. A `corrected` of a token's event comes with the type of the event that it corrects. */
+        types?: string;
       };
       header?: {
         /**
@@ -3567,6 +3663,68 @@ export interface operations {
       };
     }>;
     requestBody: { content: { "application/json": components["schemas"]["Event"] } };
+    responses: {
+      /** @description The receiver wants no more events: the webhook is disabled. */
+      410: { headers: { [name: string]: unknown }; content?: never };
+      /** @description Delivered. The receiver has 15 seconds to answer. */
+      "2XX": { headers: { [name: string]: unknown }; content?: never };
+      /** @description The delivery is retried later. Redirects are not followed. */
+      default: { headers: { [name: string]: unknown }; content?: never };
+    };
+  };
+  receiveTokenEvent: {
+    parameters: Inputs<{
+      header: {
+        /**
+         * @description The `id` of the body, the same at every try.
+         * @example 0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10
+         */
+        "webhook-id": string;
+        /**
+         * @description Time of sending, in seconds since 1970. Reject old calls.
+         * @example 1777889730
+         */
+        "webhook-timestamp": string;
+        /**
+         * @description Signatures of `<webhook-id>.<webhook-timestamp>.<body>` (Standard Webhooks): `v1,` and base64 of HMAC-SHA256, separated by spaces while two secrets are live.
+         * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+         */
+        "webhook-signature": string;
+      };
+    }>;
+    requestBody: {
+      content: { "application/json": components["schemas"]["TokenEvent"] | components["schemas"]["TokenCorrection"] };
+    };
+    responses: {
+      /** @description The receiver wants no more events: the webhook is disabled. */
+      410: { headers: { [name: string]: unknown }; content?: never };
+      /** @description Delivered. The receiver has 15 seconds to answer. */
+      "2XX": { headers: { [name: string]: unknown }; content?: never };
+      /** @description The delivery is retried later. Redirects are not followed. */
+      default: { headers: { [name: string]: unknown }; content?: never };
+    };
+  };
+  receiveGap: {
+    parameters: Inputs<{
+      header: {
+        /**
+         * @description The `id` of the body, the same at every try.
+         * @example 0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10
+         */
+        "webhook-id": string;
+        /**
+         * @description Time of sending, in seconds since 1970. Reject old calls.
+         * @example 1777889730
+         */
+        "webhook-timestamp": string;
+        /**
+         * @description Signatures of `<webhook-id>.<webhook-timestamp>.<body>` (Standard Webhooks): `v1,` and base64 of HMAC-SHA256, separated by spaces while two secrets are live.
+         * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+         */
+        "webhook-signature": string;
+      };
+    }>;
+    requestBody: { content: { "application/json": components["schemas"]["GapEvent"] } };
     responses: {
       /** @description The receiver wants no more events: the webhook is disabled. */
       410: { headers: { [name: string]: unknown }; content?: never };

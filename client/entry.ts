@@ -10,7 +10,7 @@ export {
 } from "./client.ts";
 export type { components, operations, paths, webhooks } from "./document.ts";
 export type { ExportOptions } from "./exports.ts";
-export type { EventsOptions, StreamedEvent } from "./events.ts";
+export type { AppEvent, EventName, EventsOptions, StreamedEvent } from "./events.ts";
 export {
   ApiRefusal,
   ConnectionFailed,

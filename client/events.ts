@@ -5,16 +5,31 @@ import { type ApiRefusal, ConnectionFailed, refusalOfText } from "./errors.ts";
 import { orAborted, pause } from "./pause.ts";
 import { growingWait, isBusy, retryAfterOf } from "./retries.ts";
 
+type Schemas = components["schemas"];
+/** Any event of the app, by its `type`. A `corrected` of a movement has `corrects`, the id of the event that it corrects. */
+export type AppEvent = Schemas["Event"] | Schemas["TokenEvent"] | Schemas["TokenCorrection"] | Schemas["GapEvent"];
+/** The types that `events` can name. */
+export type EventName = AppEvent["type"];
+/** The types of a stream that names none. */
+export type DefaultEventName = "sent" | "completed" | "error" | "corrected";
+/** The events of a stream that names these types. */
+export type EventOf<Name extends EventName> =
+  | (Name extends Schemas["Event"]["type"] ? Schemas["Event"] : never)
+  | (Name extends Schemas["TokenEvent"]["type"] ? Schemas["TokenEvent"] | Schemas["TokenCorrection"] : never)
+  | (Name extends Schemas["GapEvent"]["type"] ? Schemas["GapEvent"] : never);
+
 /** An event of the app, with its place in the feed. */
-export interface StreamedEvent {
+export interface StreamedEvent<Event extends AppEvent = Schemas["Event"]> {
   /** Store it to continue after this event: `client.events({ after: cursor })`. */
   cursor: string;
-  /** As a webhook has it: `type` is "sent", "completed" or "error". */
-  event: components["schemas"]["Event"];
+  /** As a webhook has it. Without `types`, `type` is "sent", "completed", "error" or "corrected". */
+  event: Event;
 }
 
 /** Where a stream of events begins, and when a connection counts as lost. */
-export interface EventsOptions {
+export interface EventsOptions<Name extends EventName = EventName> {
+  /** Only events of these types. Default: "sent", "completed", "error" and "corrected", of requests. */
+  types?: readonly Name[];
   /** The cursor of the last event that you have. `start` begins at the app's first event. Default: with the next event. */
   after?: string;
   /** Ends the stream. */
@@ -40,11 +55,12 @@ const ENDED = "The service has ended the stream.";
  * last event that the caller took, so none is lost and none comes twice.
  * @throws ApiRefusal when the service refuses the stream for good, and the signal's reason when it aborts.
  */
-export async function* streamEvents(
+export async function* streamEvents<Name extends EventName>(
   send: Open,
-  { url, headers }: { url: string; headers: Record<string, string> },
-  { after, signal = new AbortController().signal, silence = SILENCE, onOpen, onLost }: EventsOptions,
-): AsyncGenerator<StreamedEvent, never> {
+  { url: feed, headers }: { url: string; headers: Record<string, string> },
+  { types, after, signal = new AbortController().signal, silence = SILENCE, onOpen, onLost }: EventsOptions<Name>,
+): AsyncGenerator<StreamedEvent<EventOf<Name>>, never> {
+  const url = types === undefined ? feed : `${feed}?types=${types.join(",")}`;
   let cursor = after;
   let failures = 0;
   for (;;) {
@@ -58,7 +74,7 @@ export async function* streamEvents(
         checkStream(connection, url);
         cursor = response.headers.get("last-event-id") ?? cursor;
         if (cursor !== undefined) onOpen?.(cursor);
-        for await (const found of eventsOf(connection)) {
+        for await (const found of eventsOf<EventOf<Name>>(connection)) {
           failures = 0;
           if ("retry" in found) wait = found.retry;
           else {
@@ -160,11 +176,14 @@ function checkStream({ response, close }: Connection, url: string): void {
 }
 
 /** Reads a connection to its end. What the caller does not take is not read. @throws ConnectionFailed */
-async function* eventsOf({ read, close }: Connection): AsyncGenerator<StreamedEvent | { retry: number }> {
-  const found: (StreamedEvent | { retry: number })[] = [];
+async function* eventsOf<Event extends AppEvent>({
+  read,
+  close,
+}: Connection): AsyncGenerator<StreamedEvent<Event> | { retry: number }> {
+  const found: (StreamedEvent<Event> | { retry: number })[] = [];
   const parser = createParser({
     onEvent: ({ id, data }) => {
-      if (id !== undefined) found.push({ cursor: id, event: JSON.parse(data) as StreamedEvent["event"] });
+      if (id !== undefined) found.push({ cursor: id, event: JSON.parse(data) as Event });
     },
     onRetry: (retry) => {
       found.push({ retry });

@@ -1,14 +1,21 @@
 import type { components } from "./document.ts";
+import type { DefaultEventName, EventName, EventOf } from "./events.ts";
 import { WebhookRefused } from "./errors.ts";
 
-/** The body of a webhook. `test` is the type of the event that `POST /v1/webhook/test` sends. */
-export type WebhookEvent = components["schemas"]["Event"] | components["schemas"]["TestEvent"];
+/**
+ * The body of a webhook that gets events of these types: by default those of requests. `test` is the type of the event that
+ * `POST /v1/webhook/test` sends.
+ */
+export type WebhookEvent<Name extends EventName = DefaultEventName> =
+  EventOf<Name> | components["schemas"]["TestEvent"];
 
 /** Headers as `fetch` has them, or as Node's `request.headers`. */
 export type WebhookHeaders = Pick<Headers, "get"> | Record<string, string | readonly string[] | undefined>;
 
-/** How old a webhook may be. */
-export interface VerifyOptions {
+/** What a webhook may be, and how old. */
+export interface VerifyOptions<Name extends EventName = EventName> {
+  /** The types that the webhook gets, for the type of the result. Needed only if it names types beyond the default ones. */
+  types?: readonly Name[];
   /** Seconds by which `webhook-timestamp` may differ from the clock. Default: 300. Older calls may be replayed by an attacker. */
   tolerance?: number;
   /** The time in milliseconds since 1970. Default: `Date.now`. */
@@ -32,12 +39,12 @@ const PREFIX = "whsec_";
  * if (event.type === "completed") console.log(`Request ${event.request_id} has completed.`);
  * ```
  */
-export async function verifyWebhook(
+export async function verifyWebhook<Name extends EventName = DefaultEventName>(
   payload: string | Uint8Array | ArrayBuffer,
   headers: WebhookHeaders,
   secrets: string | readonly string[],
-  { tolerance = TOLERANCE, now = Date.now }: VerifyOptions = {},
-): Promise<WebhookEvent> {
+  { tolerance = TOLERANCE, now = Date.now }: VerifyOptions<Name> = {},
+): Promise<WebhookEvent<Name>> {
   const [id, timestamp, signatures] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) =>
     header(headers, name),
   ) as [string, string, string];
@@ -54,7 +61,7 @@ export async function verifyWebhook(
       "The signature of the webhook is wrong. Pass the body as it was received, and the secret of this app's webhook.",
     );
   }
-  return eventOf(body);
+  return eventOf<Name>(body);
 }
 
 function header(headers: WebhookHeaders, name: string): string {
@@ -128,7 +135,7 @@ function joined(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-function eventOf(body: Uint8Array): WebhookEvent {
+function eventOf<Name extends EventName>(body: Uint8Array): WebhookEvent<Name> {
   let event: unknown;
   try {
     event = JSON.parse(new TextDecoder().decode(body));
@@ -138,5 +145,5 @@ function eventOf(body: Uint8Array): WebhookEvent {
   if (typeof event !== "object" || event === null || !("type" in event)) {
     throw new WebhookRefused("payload", "The webhook is signed, but its body is not an event.");
   }
-  return event as WebhookEvent;
+  return event as WebhookEvent<Name>;
 }

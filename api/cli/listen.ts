@@ -6,9 +6,9 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { backoff } from "../domain/backoff.ts";
 import { createClient } from "../../client/client.ts";
 import { ApiRefusal, networkCodeOf } from "../../client/errors.ts";
-import type { StreamedEvent } from "../../client/events.ts";
+import type { AppEvent, StreamedEvent } from "../../client/events.ts";
 import { pickSettings } from "../config/settings.ts";
-import { DEFAULT_EVENTS, type DefaultEvent } from "../domain/events.ts";
+import { NAMED_EVENTS, type NamedEvent } from "../domain/events.ts";
 import { newWebhookSecret, signatureHeaders, signingKey } from "../keys/webhook-secrets.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { isRedirect } from "../shared/answer-text.ts";
@@ -26,7 +26,7 @@ interface Options {
   secret?: string;
   after?: string;
   fromStart?: true;
-  type?: DefaultEvent[];
+  type?: NamedEvent[];
 }
 
 const NOTES =
@@ -48,7 +48,9 @@ export function listen(terminal: Terminal): Command {
     .option("--secret <secret>", "signing secret (whsec_...) (default: the one kept in DATA_DIR)", readSecret)
     .option("--after <cursor>", "continue after this event")
     .addOption(new Option("--from-start", "begin with the app's first event").conflicts("after"))
-    .addOption(new Option("--type <type...>", "only events of these types").choices(DEFAULT_EVENTS))
+    .addOption(
+      new Option("--type <type...>", "only events of these types; those of tokens must be named").choices(NAMED_EVENTS),
+    )
     .action(async (options: Options) => {
       const stop = new AbortController();
       const end = () => {
@@ -74,6 +76,7 @@ async function run(terminal: Terminal, options: Options, abort: AbortSignal): Pr
   const client = createClient({ baseUrl: url, token });
   const events = client.events({
     ...(begin === undefined ? {} : { after: begin }),
+    ...(options.type === undefined ? {} : { types: options.type }),
     signal: abort,
     onOpen: (cursor) => {
       if (progress.cursor === undefined)
@@ -90,13 +93,11 @@ async function run(terminal: Terminal, options: Options, abort: AbortSignal): Pr
   try {
     for await (const streamed of events) {
       const { cursor, event } = streamed;
-      if (options.type?.includes(event.type) !== false) {
-        const answer = await forward(terminal, receiver, streamed, abort);
-        if (answer === null) break;
-        const { created_at: at, type, request_id: id } = event;
-        const line = { cursor, created_at: at, type, request_id: id, answer };
-        printResult(terminal, options.json, line, `${at}  ${type.padEnd(9)}  ${id}  ${answer}`);
-      }
+      const answer = await forward(terminal, receiver, streamed, abort);
+      if (answer === null) break;
+      const { created_at: at, type, request_id: id } = event;
+      const line = { cursor, created_at: at, type, request_id: id, ...subjectOf(event), answer };
+      printResult(terminal, options.json, line, `${at}  ${type.padEnd(9)}  ${nameOf(event)}  ${answer}`);
       progress.cursor = cursor;
     }
   } catch (error) {
@@ -105,6 +106,19 @@ async function run(terminal: Terminal, options: Options, abort: AbortSignal): Pr
   } finally {
     if (progress.cursor !== undefined) say(`Stopped. Continue with --after ${progress.cursor}\n`);
   }
+}
+
+/** What tells an event that belongs to no request from others. */
+function subjectOf(event: AppEvent) {
+  if (!("log_index" in event)) return {};
+  return { contract_address: event.contract_address, token_id: event.token_id };
+}
+
+/** The request, the token, or the blocks that an event is about. */
+function nameOf(event: AppEvent): string {
+  if ("log_index" in event) return `${event.contract_address} ${event.token_id.toString()}`;
+  if (event.type === "gap") return `blocks ${event.from_block.toString()} to ${event.to_block.toString()}`;
+  return event.request_id;
 }
 
 function withFullStop(error: unknown): string {
@@ -167,7 +181,7 @@ const WAIT = { first: 500, longest: 5_000 };
 async function forward(
   terminal: Pick<Terminal, "remark">,
   { url, secret }: Receiver,
-  { event }: StreamedEvent,
+  { event }: StreamedEvent<AppEvent>,
   abort: AbortSignal,
 ): Promise<string | null> {
   const payload = JSON.stringify(event);

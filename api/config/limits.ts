@@ -15,6 +15,9 @@ export const MAX_BATCH_BYTES = 8_388_608;
 /** Gas limit of one call that reads a contract of others. */
 export const FOREIGN_CALL_GAS = 100_000;
 
+/** Movements of an app's collections by strangers that become events, in 500 blocks. */
+export const MOST_STRANGER_MOVES = 20_000;
+
 /** Limits that settings change (`variables.ts` has their meaning), and others that tests lower. */
 export const DEFAULT_LIMITS = {
   ratePerMinute: 600,

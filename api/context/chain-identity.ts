@@ -71,6 +71,7 @@ export async function establishIdentity(settings: Settings, connections: Connect
     await writeContracts(trx, contracts);
     await writeMeta(trx, "checkpoint", (contracts.deployedAt - 1).toString());
     await writeMeta(trx, "confirmed_block", (contracts.deployedAt - 1).toString());
+    await writeMeta(trx, "token_events_to", (contracts.deployedAt - 1).toString());
     return true;
   });
   // Another process started at the same moment and bound the database first: use what it stored.

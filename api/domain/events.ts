@@ -10,7 +10,7 @@ export type DefaultEvent = (typeof DEFAULT_EVENTS)[number];
 export const REQUEST_EVENTS = [...DEFAULT_EVENTS, "in_block", "dropped"] as const;
 export type RequestEvent = (typeof REQUEST_EVENTS)[number];
 
-/** Events of a movement of tokens, as its app sees it: `tokenEventOf` says which. */
+/** Events of a movement of tokens. `tokenEventOf` says which one an app gets. */
 export const TOKEN_EVENTS = [
   "token.minted",
   "token.burned",
@@ -19,6 +19,21 @@ export const TOKEN_EVENTS = [
   "token.transferred",
 ] as const;
 export type TokenEvent = (typeof TOKEN_EVENTS)[number];
+
+/**
+ * What a movement is for an app.
+ * @param move `from` null: a mint; `to` null: a burn.
+ * @param app whether the sender and the receiver are wallets of the app.
+ */
+export function tokenEventOf(
+  { from, to }: { from: string | null; to: string | null },
+  { sends, receives }: { sends: boolean; receives: boolean },
+): TokenEvent {
+  if (from === null) return "token.minted";
+  if (to === null) return "token.burned";
+  if (sends) return "token.sent";
+  return receives ? "token.received" : "token.transferred";
+}
 
 /** The types that webhooks and readers of the feed can name. `gap` names blocks whose movements got no events. */
 export const NAMED_EVENTS = [...REQUEST_EVENTS, ...TOKEN_EVENTS, "gap"] as const;

@@ -30,6 +30,8 @@ export interface IndexerContext {
   foreignCallGas: number;
   /** A foreign contract with more moves than this in 500 blocks is quarantined. */
   maxForeignMoves: number;
+  /** Replaces `MOST_STRANGER_MOVES` in tests. */
+  strangerMoves?: number;
   /** How many moves and other events one commit stores. Absent: it adapts to how long commits take. */
   sliceSize?: Pick<SliceSize, "value" | "took">;
   /** Moves of a block whose history is stored in the same commit as the rest. Absent: `LARGEST_HISTORY`. */

@@ -10,6 +10,7 @@ import { WorkLease } from "../store/db/work-lease.ts";
 import { continuesStored, firstUnsettled, newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
 import { IndexedContractsCache } from "../store/ledger/indexed-contracts.ts";
 import { rollback, rollbackStep } from "../store/ledger/rollback.ts";
+import { lacksTokenEvents } from "../store/ledger/token-events.ts";
 import { finalChanges } from "../store/requests/requests.ts";
 import { settleFinal } from "../store/requests/settle-final.ts";
 import { Agreement, type Contradicted, type Undo } from "./agreement.ts";
@@ -19,7 +20,7 @@ import { MissingCosts } from "./costs.ts";
 import { addNodeFacts } from "./node-facts.ts";
 import { ReadAhead } from "./read-ahead.ts";
 import type { ChainRange } from "./read-range.ts";
-import { BlockWriter, removeHiddenHistory } from "./store-blocks.ts";
+import { BlockWriter, makeMoreTokenEvents, removeHiddenHistory } from "./store-blocks.ts";
 import { stoppingRow, WaitingReason } from "./waiting-reason.ts";
 import { closeBatchesWithoutEffect, type Warned } from "./without-effect.ts";
 
@@ -125,7 +126,7 @@ export class Indexer {
 
     // Nothing is new, or too much waits for the nodes: what became final is settled.
     if (head === checkpoint || (stored.isWaiting && checkpoint - stored.confirmed >= MOST_AHEAD)) {
-      await this.#settleStored(checkpoint, stored.confirmed);
+      await this.#settleStored(checkpoint, stored.confirmed, this.#agreement.newestDeep(head));
       await this.#afterBlocks(head, checkpoint, stored.confirmed);
       return stored.more;
     }
@@ -141,8 +142,9 @@ export class Indexer {
     this.#ahead.begin(range, { head, remember });
 
     // Slice by slice, events get their requests. One transaction stores outcomes, holdings, history and the checkpoint, and settles
-    // every request that is final: `completed` or `failed`, its event and its deliveries.
-    const final = { confirmed: Math.max(0, read.confirmed), failuresUpTo: this.#agreement.failuresUpTo };
+    // every request that is final: `completed` or `failed`. It also stores the events of requests and of tokens, and their deliveries.
+    const deep = this.#agreement.newestDeep(head);
+    const final = { confirmed: Math.max(0, read.confirmed), failuresUpTo: this.#agreement.failuresUpTo, deep };
     try {
       for (let rest: ChainRange | null = range; rest !== null;) {
         const slice = await this.#writer.cutNext(rest);
@@ -228,7 +230,7 @@ export class Indexer {
         await lockLedger(trx);
         // Otherwise another process has stored or rolled back blocks meanwhile.
         if (!(await replaceMeta(trx, "checkpoint", last.toString(), last.toString()))) return false;
-        await rollback(trx, to);
+        await rollback(trx, to, this.#context.now());
         return true;
       });
       if (!rolledBack) return;
@@ -282,20 +284,24 @@ export class Indexer {
   }
 
   /** Settles without a new block: the nodes may have agreed only now, or CONFIRMATIONS was lowered. */
-  async #settleStored(checkpoint: number, confirmed: number): Promise<void> {
+  async #settleStored(checkpoint: number, confirmed: number, deep: number): Promise<void> {
     const { database, metrics, signals, now } = this.#context;
     const { failuresUpTo } = this.#agreement;
     const before = Number((await readMeta(database.read, "confirmed_block")) ?? confirmed);
     // A second node may have said the same of failures that have waited for it.
     const waited = Math.min(before, failuresUpTo);
-    if (before >= confirmed && (await firstUnsettled(database.read, waited)) === null) return;
-    const settled = await database.write(async (trx) => {
-      await lockLedger(trx);
-      // Otherwise another process has stored or rolled back blocks meanwhile.
-      if ((await checkpointOf(trx)) !== checkpoint) return [];
-      return settleFinal(trx, { confirmed: Math.max(before, confirmed), failuresUpTo }, now());
-    });
-    metrics.requests(finalChanges(settled, now()));
+    const settles = before < confirmed || (await firstUnsettled(database.read, waited)) !== null;
+    if (!settles && !(await lacksTokenEvents(database.read))) return;
+    if (settles) {
+      const settled = await database.write(async (trx) => {
+        await lockLedger(trx);
+        // Otherwise another process has stored or rolled back blocks meanwhile.
+        if ((await checkpointOf(trx)) !== checkpoint) return [];
+        return settleFinal(trx, { confirmed: Math.max(before, confirmed), failuresUpTo }, now());
+      });
+      metrics.requests(finalChanges(settled, now()));
+    }
+    await makeMoreTokenEvents(this.#context, deep);
     signals.deliveries.notify();
   }
 

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 
+import { MOST_STRANGER_MOVES } from "../config/limits.ts";
 import { moveCountOf } from "../chain/codec/decode.ts";
 import type { RawLog } from "../chain/query-logs.ts";
 import { type Condition, unknownTransaction } from "../domain/conditions.ts";
@@ -22,8 +23,9 @@ import { followAfter } from "../store/ledger/follow.ts";
 import { hiddenFrom, removeHidden } from "../store/ledger/hidden-history.ts";
 import { followsSince } from "../store/ledger/indexed-contracts.ts";
 import { MOST_DELETED } from "../store/ledger/rollback.ts";
+import { makeTokenEvents } from "../store/ledger/token-events.ts";
 import { finalChanges, type DecidedRequest, UnreadableRequest } from "../store/requests/requests.ts";
-import { type FinalBlocks, settleFinal } from "../store/requests/settle-final.ts";
+import { announceInclusions, type FinalBlocks, settleFinal } from "../store/requests/settle-final.ts";
 import type { IndexerContext } from "./context.ts";
 import type { ChainRange } from "./read-range.ts";
 import { cut, type Slice, SliceSize } from "./slices.ts";
@@ -36,6 +38,9 @@ const MOST_READS_AGAIN = 3;
 
 /** Moves of a block whose history is stored in the same commit as the rest. A block full of the service's own batches has fewer. */
 const LARGEST_HISTORY = 2_000;
+
+/** Which blocks are final, and `deep`: the newest one that is deep enough, also if the nodes have not agreed about it. */
+type Final = FinalBlocks & { deep: number };
 
 /** Stores what was read, slice by slice. Each slice is one commit, with its checkpoint. */
 export class BlockWriter {
@@ -63,7 +68,7 @@ export class BlockWriter {
   }
 
   /** Stores a slice, and settles what is final. @returns false: it is not stored, and must be read again. @throws BlockRefused */
-  async store(slice: Slice, complete: SliceToStore, final: FinalBlocks): Promise<boolean> {
+  async store(slice: Slice, complete: SliceToStore, final: Final): Promise<boolean> {
     crashPoint("indexer:read");
     await removeHiddenHistory(this.#context.database);
     // Counted for all the blocks that were read together, not for each slice.
@@ -141,18 +146,21 @@ type Stored = "stored" | "changed" | "outdated";
 
 /**
  * Stores a slice in one transaction: first outcomes, holdings, history and the checkpoint (`applyRange`), then what is final with it
- * (`settleFinal`), then which foreign contracts are followed, and how.
+ * (`settleFinal`), the events of what is not final yet (`announceInclusions`) and of tokens (`makeTokenEvents`), then which foreign
+ * contracts are followed, and how.
  * @param again whether the blocks may be read again because apps began to follow contracts meanwhile. Otherwise they
  *   follow them from the next block on, and their wallets are read from the chain in the background.
  */
 async function storeSlice(
-  { database, logger, metrics, now }: IndexerContext,
+  context: IndexerContext,
   { indexed, foreign, flooding }: Slice,
   complete: SliceToStore,
-  { final, again }: { final: FinalBlocks; again: boolean },
+  { final, again }: { final: Final; again: boolean },
 ): Promise<Stored> {
+  const { database, logger, metrics, now } = context;
   let quarantined: Quarantined[] = [];
   let settled: DecidedRequest[] = [];
+  const events = { more: false };
   const started = performance.now();
   const outcome = await database.write(async (trx) => {
     await lockLedger(trx);
@@ -164,6 +172,8 @@ async function storeSlice(
     const hasOutcomes = complete.batches.length + complete.cancelled.length > 0;
     if (hasOutcomes || (await readMeta(trx, "confirmed_block")) !== final.confirmed.toString())
       settled = await settleFinal(trx, final, time);
+    if (hasOutcomes) await announceInclusions(trx, complete.from, complete.to, time);
+    events.more = await makeTokenEvents(trx, eventLimits(context, final.deep), time);
     await followAfter(trx, added ?? [], { since: complete.from - 1 });
     await readAllAgain(trx, added ?? []);
     await countMoves(trx, movesOf(foreign), complete.to);
@@ -172,12 +182,28 @@ async function storeSlice(
     return "stored";
   });
   if (outcome !== "stored") return outcome;
+  if (events.more) await makeMoreTokenEvents(context, final.deep);
   reportQuarantines(logger, quarantined);
   metrics.requests(finalChanges(settled, now(), secondsSince(started)));
   for (const { cost } of complete.batches) if (cost !== undefined) metrics.batchGas(cost.gas);
   const { unknownTransaction: unknown } = complete;
   if (unknown !== null) logger.error(unknown, unknownTransaction(unknown.hash));
   return outcome;
+}
+
+function eventLimits({ strangerMoves = MOST_STRANGER_MOVES }: IndexerContext, deep: number) {
+  return { deep, mostStrangers: strangerMoves };
+}
+
+/** Makes the events of movements in final blocks, in commits of moderate size. */
+export async function makeMoreTokenEvents(context: IndexerContext, deep: number): Promise<void> {
+  const { database, now } = context;
+  const step = () =>
+    database.write(async (trx) => {
+      await lockLedger(trx);
+      return makeTokenEvents(trx, eventLimits(context, deep), now());
+    });
+  while (await step());
 }
 
 /** Removes what is hidden of the history: its block was not stored, or was rolled back. */

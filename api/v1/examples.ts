@@ -184,6 +184,25 @@ export const eventExample = {
   created_at: TIME,
 };
 
+export const tokenEventExample = {
+  id: "0e2f6c0f-1b57-7d0a-8c21-5a9e0d6f3b44",
+  type: "token.sent" as const,
+  request_id: null,
+  contract_address: COLLECTION,
+  token_id: 12,
+  quantity: 1,
+  from_address: ALICE,
+  to_address: BOB,
+  from_user: "alice",
+  to_user: null,
+  transaction_hash: TRANSACTION,
+  block_number: 5_120_031,
+  block_time: TIME,
+  log_index: 4,
+  batch_index: 0,
+  created_at: TIME,
+};
+
 export const testEventExample = {
   id: "6f1d2b77-54a1-4f0e-8f0c-3c1f0c9e7b52",
   type: "test" as const,

@@ -27,6 +27,7 @@ import {
 } from "../../store/reconcile/adopt-lost-batches.ts";
 import { skipFeeds } from "../../store/reconcile/recovered-app.ts";
 import { rollback } from "../../store/ledger/rollback.ts";
+import { skipTokenEvents } from "../../store/ledger/token-events.ts";
 import { walletPaths } from "../../store/apps/wallets.ts";
 import type { StoredRequest } from "../../store/requests/requests.ts";
 import { inRanges } from "./replay.ts";
@@ -227,7 +228,8 @@ export async function recover(deps: ReconcileDeps, run: Run, lost: Lost, options
     [recovery.recognised, recovery.added] = [0, 0];
     const checkpoint = await checkpointOf(trx);
     const first = lost.batches[0]?.blockNumber ?? Infinity;
-    // Blocks that were indexed without knowing these batches must be indexed again.
+    // Blocks that were indexed without knowing these batches must be indexed again. Nothing of them is told again.
+    await skipTokenEvents(trx);
     if (first <= checkpoint) await rollback(trx, first - 1);
     const perhaps = new Set((await perhapsSent(trx, replaced)).map((request) => request.id));
     for (const batch of replaced) await emptyReplaced(trx, batch, lost.head, now());

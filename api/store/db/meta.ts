@@ -34,7 +34,7 @@ export type MetaKey =
   | "checkpoint"
   /** Last block that is deep enough for final statuses. */
   | "confirmed_block"
-  /** Where the events of tokens have come to: a `TokenPlace`. */
+  /** Where the events of tokens have come to: see `ledger/token-events.ts`. */
   | "token_events_to"
   /** The first row of the history that no listing shows: its block is being stored or removed in several commits. */
   | "history_hidden_from"

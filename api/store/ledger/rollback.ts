@@ -12,7 +12,9 @@ import { undoCosts } from "../requests/costs.ts";
 import { chargeAgain } from "../requests/gas-usage.ts";
 import { reserveAgain } from "../requests/reservations.ts";
 import { type StoredRequest, toRequest } from "../requests/requests.ts";
+import { enqueueEvents } from "../outbox/events.ts";
 import type { TransferRow } from "../db/schema.ts";
+import { correctTokenEvents, isReadAgain } from "./token-events.ts";
 import { markUncertain } from "./uncertain.ts";
 import { noteForeignChange, noteRemovedCollections } from "./indexed-contracts.ts";
 
@@ -36,11 +38,12 @@ export async function rollbackStep(db: Db, fork: number, checkpoint: number): Pr
 
 /**
  * Undoes everything that was stored from blocks above `fork`, which the chain has dropped: rows, totals, and outcomes that are
- * not final. Their batches are open again, so the signed bytes are sent again. Final statuses stay. Where the history of these
+ * not final. Their batches are open again, so the signed bytes are sent again. Final statuses stay. Apps get `dropped` and
+ * `corrected`. Where the history of these
  * blocks is long, its rows are hidden, and the caller removes them afterwards (`removeHidden`). The caller's transaction has
  * locked the ledger.
  */
-export async function rollback(trx: Trx, fork: number): Promise<void> {
+export async function rollback(trx: Trx, fork: number, now = Date.now()): Promise<void> {
   const counters = new CounterDeltas();
   await undoEdits(trx, fork);
   await undoTransfers(trx, fork, counters);
@@ -62,6 +65,19 @@ export async function rollback(trx: Trx, fork: number): Promise<void> {
   const confirmed = Number((await readMeta(trx, "confirmed_block")) ?? fork);
   await writeMeta(trx, "confirmed_block", Math.min(confirmed, fork).toString());
   await writeMeta(trx, "checkpoint", fork.toString());
+  // Last, because events lock the sequences of their apps.
+  if (!(await isReadAgain(trx))) await announceDropped(trx, undecided, now);
+  await correctTokenEvents(trx, fork, now);
+}
+
+/** @param dropped with their outcomes. */
+function announceDropped(trx: Trx, dropped: readonly StoredRequest[], now: number): Promise<void> {
+  const events = dropped.map((request) => ({
+    request: { ...request, nft_collection: null, nft_token_id: null },
+    type: "dropped" as const,
+    blockNumber: request.block_number ?? undefined,
+  }));
+  return enqueueEvents(trx, events, now);
 }
 
 /** The mark of a lane's transaction that the database does not know. The next block that has it marks it again. */

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { type Command, movementOf } from "../../domain/command.ts";
 import type { RequestFailureCode } from "../../domain/error-codes.ts";
 import { toWireInteger } from "../../domain/token.ts";
-import type { DefaultEvent, NamedEvent } from "../../domain/events.ts";
+import type { NamedEvent, RequestEvent, TokenEvent } from "../../domain/events.ts";
 import type { RequestType } from "../../domain/request.ts";
 import { orderedUuid } from "../../shared/ids.ts";
 import { advanceSequences, counterKeys } from "../db/counters.ts";
@@ -12,10 +12,10 @@ import type { DeliveryRow, WebhookKey } from "../db/schema.ts";
 import { insertDelivery } from "./deliveries.ts";
 import { enqueueDeliveries } from "./enqueue-deliveries.ts";
 
-/** Body of a webhook and of an entry of the events feed. */
+/** Body of a webhook and of an entry of the events feed, about a request. */
 export interface EventBody {
   id: string;
-  type: DefaultEvent;
+  type: RequestEvent;
   request_id: string;
   request_type: RequestType;
   /** When the request has one. */
@@ -34,8 +34,49 @@ export interface EventBody {
   nft_collection?: string;
   /** When a token was created. */
   nft_token_id?: number | string;
-  /** On `error`, and on `corrected` when the effect is gone. */
+  /** On `error` and on `in_block` of a call that failed, and on `corrected` when the effect is gone. */
   error_code?: RequestFailureCode;
+  /** On `in_block`: the block. On `dropped`: the block that is not on the chain any more. */
+  block_number?: number;
+  created_at: string;
+}
+
+/** Body of the event of a movement of tokens. */
+export interface TokenEventBody {
+  id: string;
+  type: TokenEvent;
+  /** The app's request that caused it; null: none. */
+  request_id: string | null;
+  contract_address: string;
+  token_id: number | string;
+  quantity: number | string;
+  /** null: minted. */
+  from_address: string | null;
+  /** null: burnt. */
+  to_address: string | null;
+  transaction_hash: string;
+  block_number: number;
+  block_time: string;
+  log_index: number;
+  /** Position in the log: one log can move many ids. */
+  batch_index: number;
+  created_at: string;
+}
+
+/** Body of the event that corrects such an event. */
+export interface TokenCorrectionBody extends Omit<TokenEventBody, "type"> {
+  type: "corrected";
+  /** The id of the event that is corrected. */
+  corrects: string;
+}
+
+/** Body of the event that names blocks, the first and the last one, whose movements by strangers have no events. */
+export interface GapBody {
+  id: string;
+  type: "gap";
+  request_id: null;
+  from_block: number;
+  to_block: number;
   created_at: string;
 }
 
@@ -53,8 +94,9 @@ export interface EventSubject {
 
 interface NewEvent {
   request: EventSubject;
-  type: DefaultEvent;
+  type: RequestEvent;
   errorCode?: RequestFailureCode | undefined;
+  blockNumber?: number | undefined;
 }
 
 /**
@@ -147,7 +189,7 @@ function partiesOf(request: EventSubject) {
   };
 }
 
-function bodyOf({ request, type, errorCode }: NewEvent, now: number): EventBody {
+function bodyOf({ request, type, errorCode, blockNumber }: NewEvent, now: number): EventBody {
   return {
     id: orderedUuid(),
     type,
@@ -158,6 +200,7 @@ function bodyOf({ request, type, errorCode }: NewEvent, now: number): EventBody 
     ...partiesOf(request),
     ...created(request),
     ...(errorCode === undefined ? {} : { error_code: errorCode }),
+    ...(blockNumber === undefined ? {} : { block_number: blockNumber }),
     created_at: new Date(now).toISOString(),
   };
 }

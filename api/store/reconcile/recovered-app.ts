@@ -1,5 +1,6 @@
 import { addToCounter, advanceSequences, counterKeys } from "../db/counters.ts";
 import type { Db, Trx } from "../db/sql.ts";
+import { skipTokenEvents } from "../ledger/token-events.ts";
 
 /** Owns the collections on chain whose app is unknown. It has no token, so nobody can call the API as this app. */
 export const RECOVERED_APP = "recovered";
@@ -7,8 +8,9 @@ export const RECOVERED_APP = "recovered";
 /** Positions that all feeds skip, so that a cursor from after the backup is before every new event. */
 const FEED_GAP = 1_000_000;
 
-/** Moves every app's feed past the positions that were used after the backup. */
+/** Moves every app's feed past the positions that were used after the backup. Movements that were told then get no events again. */
 export async function skipFeeds(trx: Trx): Promise<void> {
+  await skipTokenEvents(trx);
   const apps = await trx.selectFrom("apps").select("id").where("id", "<>", RECOVERED_APP).execute();
   await advanceSequences(trx, new Map(apps.map(({ id }) => [counterKeys.events(id), FEED_GAP])));
 }

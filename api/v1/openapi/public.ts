@@ -9,8 +9,15 @@ import type {
 import { MAX_HEADER_BYTES } from "../../config/limits.ts";
 import { READINESS_WORDS, type ReadinessWord } from "../../domain/conditions.ts";
 import type { HttpErrorCode } from "../../domain/error-codes.ts";
-import { COLLECTION, collectionExample, eventExample, heldNftExample, testEventExample } from "../examples.ts";
-import { event, testEvent } from "../schemas/events.ts";
+import {
+  COLLECTION,
+  collectionExample,
+  eventExample,
+  heldNftExample,
+  testEventExample,
+  tokenEventExample,
+} from "../examples.ts";
+import { event, gapEvent, testEvent, tokenCorrection, tokenEvent } from "../schemas/events.ts";
 import { tokenMetadata } from "../schemas/nfts.ts";
 import { errorResponses } from "./errors.ts";
 import { headerRefs, type ResponseHeader } from "./headers.ts";
@@ -21,6 +28,27 @@ export function webhookCalls(): ZodOpenApiPathsObject {
     "`sent` comes at most once per request, then either `completed` or `error`. An event can be delivered more than once: compare its `webhook-id`. The events of one request arrive in order.";
   return {
     event: { post: call("receiveEvent", "An event of a request", words, event, eventExample) },
+    token: {
+      post: call(
+        "receiveTokenEvent",
+        "A movement of tokens",
+        "Only if the webhook names the type. The events of one token arrive in the order of the chain.",
+        z.union([tokenEvent, tokenCorrection]),
+        tokenEventExample,
+      ),
+    },
+    gap: {
+      post: call(
+        "receiveGap",
+        "Blocks whose movements are not all told",
+        "Only if the webhook names the type.",
+        gapEvent,
+        {
+          ...{ id: testEventExample.id, type: "gap", request_id: null },
+          ...{ from_block: 5_120_000, to_block: 5_120_481, created_at: testEventExample.created_at },
+        },
+      ),
+    },
     test: {
       post: call(
         "receiveTest",

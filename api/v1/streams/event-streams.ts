@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import { type Credential, validCredentials } from "../../commands/credential.ts";
 import type { Limits } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
+import type { NamedEvent } from "../../domain/events.ts";
 import type { Metrics } from "../../shared/metrics.ts";
 import { Signal } from "../../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
@@ -53,12 +54,14 @@ interface StreamStart {
   credential: Credential;
   /** Position in the app's feed of the last event that the client has. */
   after: number;
+  /** What the client wants to have; undefined: `DEFAULT_EVENTS`. */
+  types: readonly NamedEvent[] | undefined;
   /** Counts what the client has not taken yet. */
   bytes: Pick<HeldBytes, "fits" | "add">;
 }
 
 /** One open stream. It holds no event: what a slow client has not taken stays in the database. */
-interface EventStream extends Pick<StreamStart, "appId" | "credential" | "bytes"> {
+interface EventStream extends Pick<StreamStart, "appId" | "credential" | "types" | "bytes"> {
   response: Response;
   /** Position in the feed up to which everything was sent. */
   position: number;
@@ -70,7 +73,7 @@ interface EventStream extends Pick<StreamStart, "appId" | "credential" | "bytes"
 
 /**
  * The event streams of this process. One loop serves all of them: one statement finds the apps that have new events, and
- * streams at the same place share what is read. So streams without news cost almost nothing.
+ * streams at the same place that want the same types share what is read. So streams without news cost almost nothing.
  */
 export class EventStreams {
   readonly #deps: EventStreamsDeps;
@@ -103,7 +106,7 @@ export class EventStreams {
   }
 
   /** Opens a stream as the answer of a call. @throws ApiError `rate_limited`, `unavailable` */
-  open(response: Response, { appId, credential, after, bytes }: StreamStart): void {
+  open(response: Response, { appId, credential, after, types, bytes }: StreamStart): void {
     this.#refuseIfFull(appId);
     // The client may be gone already.
     if (response.destroyed) return;
@@ -111,7 +114,7 @@ export class EventStreams {
     // The position at which the stream begins: a client that reconnects now misses nothing.
     response.write(`retry: ${RETRY.after.toString()}\nid: ${writePosition(after)}\n\n`);
     const stream: EventStream = {
-      ...{ appId, credential, bytes, response, position: after },
+      ...{ appId, credential, types, bytes, response, position: after },
       sentAt: performance.now(),
       taken: () => undefined,
     };
@@ -188,7 +191,7 @@ export class EventStreams {
       const last = newest[index] ?? 0;
       return stream.position < last ? [{ stream, newest: last }] : [];
     });
-    const places = [...Map.groupBy(behind, ({ stream }) => `${stream.position.toString()} ${stream.appId}`).values()];
+    const places = [...Map.groupBy(behind, ({ stream }) => placeOf(stream)).values()];
     for (let first = 0; first < places.length; first += CURSORS) {
       await this.#sendPages(places.slice(first, first + CURSORS));
       // Between pages, other calls are served, and clients take what was sent.
@@ -222,6 +225,7 @@ export class EventStreams {
     const cursors = places.map(([first]) => ({
       appId: first?.stream.appId ?? "",
       after: first?.stream.position ?? 0,
+      types: first?.stream.types,
     }));
     const pages = await feedPages(this.#deps.read, cursors, PAGE);
     for (const [index, events] of pages.entries()) {
@@ -241,6 +245,11 @@ export class EventStreams {
       }
     }
   }
+}
+
+/** Streams at the same place, which want the same types, share pages. */
+function placeOf({ position, appId, types = [] }: EventStream): string {
+  return [position, appId, ...types].join(" ");
 }
 
 function write(stream: EventStream, content: Buffer | string): void {

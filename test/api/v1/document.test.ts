@@ -160,7 +160,7 @@ describe("the published document", () => {
   });
 
   it("has an example of each webhook body", () => {
-    expect(Object.keys(document.webhooks)).to.have.members(["event", "test"]);
+    expect(Object.keys(document.webhooks)).to.have.members(["event", "token", "gap", "test"]);
     for (const { post } of Object.values(document.webhooks)) {
       const content = post.requestBody!.content["application/json"] as unknown as {
         schema: Record<string, unknown>;

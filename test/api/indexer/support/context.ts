@@ -47,7 +47,8 @@ export class RangeWriter {
       const slice = await this.#writer.cutNext(rest);
       const { attributed, owners, collections } = await attributeRange(this.#context, slice);
       const complete = await addNodeFacts(this.#context, slice, attributed, owners);
-      if (!(await this.#writer.store(slice, complete, { confirmed, failuresUpTo: Infinity }))) return false;
+      if (!(await this.#writer.store(slice, complete, { confirmed, failuresUpTo: Infinity, deep: confirmed })))
+        return false;
       rest = slice.rest && { ...slice.rest, indexed: { ...slice.rest.indexed, collections } };
     }
     return true;

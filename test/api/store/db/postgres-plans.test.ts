@@ -161,7 +161,7 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
     const { read } = database;
     const page = { limit: 30, offset: 0, after: null };
     await expectNoScan(async () => {
-      await eventsAfter(read, "app-3", ROWS / 2, 100);
+      await eventsAfter(read, { appId: "app-3", after: ROWS / 2 }, 100);
       await newestPositions(read, ["app-3", "app-4"]);
       await feedPages(
         read,

@@ -144,7 +144,13 @@ describe("rollback", () => {
       expect(await database.write((trx) => reserve(trx, "more", tooMany))).to.equal("supply_exceeded");
 
       await database.write((trx) => rollback(trx, 0));
-      expect(await contents(database)).to.deep.equal(before);
+      // What was told stays told.
+      const { counters, ...others } = await contents(database);
+      const ofLedger = ([key]: readonly [string, number]) => !key.startsWith("events:");
+      expect({ ...others, counters: counters.filter(ofLedger) }).to.deep.equal({
+        ...before,
+        counters: before.counters.filter(ofLedger),
+      });
       const request = await requestRow(database, mint.id);
       expect(request).to.include({ status: "processing", outcome: null, nft_token_id: null });
       const batches = await database.read.selectFrom("batches").select("status").execute();

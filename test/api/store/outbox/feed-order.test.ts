@@ -31,11 +31,11 @@ describeOn("postgres", "the events feed, while several processes add events", ()
     for (let count = 0; count < 2 * WRITERS * REQUESTS; count++) requests.push(await addRequest(one, creation()));
     const state = { writing: true };
     const reader = (async () => {
-      const seen: { position: number; id: string }[] = [];
+      const seen: { position: number; id: string | null }[] = [];
       for (let last = false; !last;) {
         // The events of the last look are complete only if it began after the last commit.
         last = !state.writing;
-        const page = await eventsAfter(one.read, APP, seen.at(-1)?.position ?? 0, 5);
+        const page = await eventsAfter(one.read, { appId: APP, after: seen.at(-1)?.position ?? 0 }, 5);
         if (page.length > 0) last = false;
         seen.push(...page.map(({ position, body }) => ({ position, id: body.request_id })));
       }

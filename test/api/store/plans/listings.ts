@@ -150,7 +150,7 @@ export async function runListings(tour: Tour): Promise<void> {
   await readSummary(read, app, 30);
   await unverifiedCollections(read, 0, 30);
   await write((trx) => storeVerified(trx, collection, "match"));
-  await eventsAfter(read, app, LARGE / 2, 100);
+  await eventsAfter(read, { appId: app, after: LARGE / 2 }, 100);
   await newestPositions(read, [app, "other"]);
   await feedPages(
     read,

@@ -10,6 +10,8 @@ import { firstUnsettled, isAnythingUndecided, newestBlocks } from "../../../../a
 import { followContracts, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { removeHidden } from "../../../../api/store/ledger/hidden-history.ts";
 import { rollback, rollbackStep } from "../../../../api/store/ledger/rollback.ts";
+import { StrangerWindows } from "../../../../api/store/ledger/stranger-windows.ts";
+import { correctTokenEvents, makeTokenEvents } from "../../../../api/store/ledger/token-events.ts";
 import {
   followsSince,
   noteForeignChange,
@@ -26,7 +28,7 @@ import { replaceCollectionMetadata, replaceTokenMetadata } from "../../../../api
 import { requestsByNumber } from "../../../../api/store/requests/requests.ts";
 import { ReservationSet } from "../../../../api/store/requests/reservation-set.ts";
 import { markRetried } from "../../../../api/store/requests/request-state.ts";
-import { settleFinal } from "../../../../api/store/requests/settle-final.ts";
+import { announceInclusions, settleFinal } from "../../../../api/store/requests/settle-final.ts";
 import { findCollection } from "../../../../api/store/listings/collections.ts";
 import { findMintedNft } from "../../../../api/store/listings/nfts.ts";
 import { applyAndSettle } from "../../support/blocks.ts";
@@ -125,10 +127,30 @@ async function mintTokens(tour: Tour): Promise<Sent> {
   await store(tour, { ...range, confirmed: block - 1 });
   await tour.write((trx) => rollback(trx, block - 1));
   await store(tour, { ...range, confirmed: block - 1 });
+  await tour.write((trx) => announceInclusions(trx, block, block, NOW));
+  await tour.write((trx) => writeMeta(trx, "token_events_to", (block - 1).toString()));
   await tour.write((trx) => settleFinal(trx, { confirmed: block, failuresUpTo: block }, NOW));
+  await makeEvents(tour, block);
   const [final] = sent.requests;
   if (final !== undefined) await tour.write((trx) => markRetried(trx, final.id, "again"));
   return sent;
+}
+
+/** Events of what was minted, which a deep reorg corrects. One more is of a movement by strangers, which are too many. */
+async function makeEvents({ write }: Tour, block: number): Promise<void> {
+  const make = () => write((trx) => makeTokenEvents(trx, { deep: block, mostStrangers: 1 }, NOW));
+  await make();
+  await write((trx) => correctTokenEvents(trx, block - 1, NOW));
+  await make();
+  const event = {
+    ...{ body: { id: "an event" }, appId: BUSY.app, requestId: null, type: "token.transferred" as const },
+    ...{ subject: null, collection: TOKENS, blockNumber: block, corrects: null },
+  };
+  await write(async (trx) => {
+    const strangers = await StrangerWindows.read(trx, [{ event, block, byStrangers: true }]);
+    strangers.admit({ event, block, byStrangers: true }, 0);
+    await strangers.close(trx, block, NOW);
+  });
 }
 
 /** Everything else that a block can contain. A reorg drops this block, too. */

@@ -150,7 +150,7 @@ const STATEMENTS = [
   `${N} insert into uncertain_holdings (contract, token_id, owner, block) select 'foreign-' || i, '1', '${BUSY.wallet}', 1 from n`,
   `${N} insert into events (id, app_id, position, request_id, type, body, created_at)
    select 'event-' || i, '${BUSY.app}', i, 'request-' || ((i + 2) / 3),
-          'filled-' || (i % 3), '{}', 1 from n`,
+          case i % 3 when 0 then 'sent' when 1 then 'in_block' else 'dropped' end, '{}', 1 from n`,
   `insert into deliveries (id, event_seq, app_id, webhook_id, request_id, subject, status, tries, next_at, created_at, updated_at)
    select 'delivery-' || seq, seq, app_id, app_id, request_id, request_id, 'pending', 0, 0, 1, 1 from events`,
 ];
