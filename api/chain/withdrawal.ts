@@ -1,5 +1,6 @@
 import type { WithdrawalOutcome } from "../domain/withdrawal.ts";
 import type { ChainClient } from "./client.ts";
+import { RpcError } from "./errors.ts";
 
 /**
  * How a transaction of a wallet ended.
@@ -10,13 +11,26 @@ export function withdrawalOutcome(
   { wallet, nonce, hash }: { wallet: string; nonce: number; hash: string },
   finalBlock: number,
 ): Promise<WithdrawalOutcome | null> {
-  if (finalBlock < 0) return Promise.resolve(null);
   return client.nodes.session(async () => {
-    // Before the receipt: then a node that has used the nonce also has the receipt.
-    const [used = 0] = await client.nonces([wallet], finalBlock);
     const [receipt] = await client.receipts([hash]);
-    if (used <= nonce) return null;
-    if (receipt == null) return "replaced";
-    return receipt.status === 1 ? "sent" : "failed";
+    if (receipt != null) {
+      if (receipt.blockNumber > finalBlock) return null;
+      return receipt.status === 1 ? "sent" : "failed";
+    }
+    if (finalBlock < 0 || !(await hasUsed(client, wallet, nonce, finalBlock))) return null;
+    // The node may have learnt of the block since.
+    const [late] = await client.receipts([hash]);
+    return late == null ? "replaced" : null;
   });
+}
+
+/** A node may not have the state of a block that is old, because the indexer is behind: then nothing is known. */
+async function hasUsed(client: ChainClient, wallet: string, nonce: number, block: number): Promise<boolean> {
+  try {
+    const [used = 0] = await client.nonces([wallet], block);
+    return used > nonce;
+  } catch (error) {
+    if (error instanceof RpcError) return false;
+    throw error;
+  }
 }
