@@ -115,6 +115,14 @@ export const SERVER_DEFECTS: readonly Defect[] = [
     tests: ["test/api/webhooks/dispatcher.test.ts"],
   },
   {
+    name: "webhooks-share-an-order",
+    promise: "A webhook whose deliveries fail delays no other webhook, and hastens none.",
+    file: "api/store/outbox/deliveries.ts",
+    find: "where next.webhook_id = input.webhook_id and next.subject",
+    replace: "where next.subject",
+    tests: ["test/api/store/outbox/enqueue-deliveries.test.ts"],
+  },
+  {
     name: "corrupt-claim-stops-others",
     promise: "A request that cannot be claimed does not stop the others.",
     file: "api/relayer/lane.ts",
