@@ -117,6 +117,24 @@ describe("command line: wallet withdraw", () => {
     expect((await rowsOf(wallet)).map(({ status }) => status)).to.deep.equal(["sent"]);
   });
 
+  it("holds back only its own wallet's requests when the node does not have the state of the final block", async () => {
+    const [wallet, other, to] = [await funded(), await api.wallet(), await api.wallet()];
+    const [own, others] = [await foreign.plain(wallet, 1), await foreign.plain(other, 1)];
+    loseBytes();
+    await withdraw(wallet, "--wait", "0");
+    moneta.intercept = ({ method, params }) =>
+      method === "eth_getTransactionCount" && /^0x/.test(String((params)[1]))
+        ? { error: { code: -32_000, message: "missing trie node" } }
+        : undefined;
+    const body = { from_address: wallet, to_address: to, contract_address: own.address, token_id: 1 };
+    const id = await api.accept("/v1/transfers", body);
+    await eventually(async () => ((await requestOf(id)).waiting_for === "withdrawal" ? true : undefined));
+    await api.move(others.address, 1, other, to);
+    moneta.intercept = null;
+    expect(await withdraw(wallet)).to.include({ status: "sent" });
+    expect(await api.settled(id)).to.include({ status: "completed" });
+  });
+
   it("is refused while a request of the wallet is being sent, and leaves nothing behind", async () => {
     const [wallet, to] = [await funded(), await api.wallet()];
     const { contract, address } = await foreign.plain(wallet, 1);
