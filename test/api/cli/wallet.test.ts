@@ -123,7 +123,7 @@ describe("command line: wallet withdraw", () => {
     loseBytes();
     await withdraw(wallet, "--wait", "0");
     moneta.intercept = ({ method, params }) =>
-      method === "eth_getTransactionCount" && /^0x/.test(String((params)[1]))
+      method === "eth_getTransactionCount" && /^0x/.test(String(params[1]))
         ? { error: { code: -32_000, message: "missing trie node" } }
         : undefined;
     const body = { from_address: wallet, to_address: to, contract_address: own.address, token_id: 1 };
