@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { KnownTokens } from "./calls.ts";
 import { compareSettled, compareWithChain } from "./compare-chain.ts";
 import { completedOf, countFinalEvents, countOutcomes, findLeftovers } from "./compare-database.ts";
+import { wrongTokenEvents } from "./compare-events.ts";
 import type { Accepted } from "./load.ts";
 import { type Records, withRecords } from "../scene/records.ts";
 import type { World } from "./world.ts";
@@ -92,11 +93,16 @@ export class Checker {
     }
   }
 
+  /** At the end of a world. @returns a sentence for each thing that webhooks and the event stream have wrong. */
+  async wrongAtTheEnd(): Promise<string[]> {
+    return [...(await this.#missingWebhooks()), ...(await this.#wrongStream()), ...(await this.#wrongTokens())];
+  }
+
   /**
-   * At the end of a world: waits until every final event has reached the webhook receiver.
+   * Waits until every final event has reached the webhook receiver.
    * @returns a sentence for each request that did not have exactly one final event.
    */
-  async missingWebhooks(): Promise<string[]> {
+  async #missingWebhooks(): Promise<string[]> {
     const { finals } = this.#world;
     const deadline = performance.now() + SETTLE_TIMEOUT;
     const missing = () => [...this.#accepted].filter((id) => finals.get(id)?.size !== 1);
@@ -104,9 +110,18 @@ export class Checker {
     return missing().map((id) => `request ${id} has ${String(finals.get(id)?.size ?? 0)} final webhooks, not 1`);
   }
 
-  /** At the end of a world: whether the event stream showed every event once and in order. @returns a sentence if not. */
-  async wrongStream(): Promise<string[]> {
+  /** Whether the event stream showed every event once and in order. @returns a sentence if not. */
+  async #wrongStream(): Promise<string[]> {
     return this.#read(async (records) => (await this.#world.follower?.differences(records)) ?? []);
+  }
+
+  /** Whether each movement has its event, once and in order, also at the webhook for them. */
+  async #wrongTokens(): Promise<string[]> {
+    const { tokenArrivals, app } = this.#world;
+    return this.#read(async (records) => [
+      ...(await wrongTokenEvents(records)),
+      ...(await tokenArrivals.differences(records, app.appId)),
+    ]);
   }
 
   async knownTokens(): Promise<KnownTokens> {

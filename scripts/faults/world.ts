@@ -15,6 +15,7 @@ import { WebhookReceiver } from "../scene/receiver.ts";
 import { createAppIn, Scene } from "../scene/scene.ts";
 import { waitFor } from "../scene/until.ts";
 import { RetryingClient } from "./client.ts";
+import { TokenArrivals } from "./compare-events.ts";
 import type { Accepted } from "./load.ts";
 import { Follower } from "./follower.ts";
 import type { Engine, Hardfork } from "./options.ts";
@@ -82,6 +83,13 @@ interface Attacker extends App {
   accepted: Accepted[];
 }
 
+/** Paths of the webhooks at the receiver: `WebhookReceiver.url` is the first. The slow one answers after so many milliseconds. */
+const [HOOK, TOKENS, SLOW] = ["/hook", "/tokens", "/slow"];
+const SLOW_ANSWER = 1_000;
+/** Nothing listens there. */
+const DEAD = "http://127.0.0.1:9/dead";
+const TOKEN_EVENTS = ["token.minted", "token.burned", "token.sent", "token.received", "token.transferred"];
+
 /** Milliseconds within which a request must be final. */
 const FINAL = 180_000;
 
@@ -102,6 +110,8 @@ export class World {
   /** When the webhooks for completed requests arrived (monotonic clock), since it was last cleared. */
   readonly completedAt = new Map<string, number>();
   readonly receiver: WebhookReceiver;
+  /** What the second webhook of the load's app has got. */
+  readonly tokenArrivals = new TokenArrivals();
   /** The app of the load. */
   app!: App;
   attacker!: Attacker;
@@ -127,7 +137,7 @@ export class World {
     this.nodes = parts.nodes;
     this.random = parts.random;
     this.service = parts.service;
-    this.finals = recordFinals(parts.receiver, this.completedAt);
+    this.finals = recordEvents(parts.receiver, this.completedAt, this.tokenArrivals);
     this.receiver = parts.receiver;
   }
 
@@ -247,6 +257,7 @@ export class World {
 
   async #setUpApp(): Promise<void> {
     this.app = await this.#newApp("campaign", "127.0.0.1", this.random, QUOTAS);
+    await this.#addWebhooks(this.app);
     // Draws of its own, so that the calls of the load stay the same for a seed.
     this.follower = await this.#scene.add(new Follower(this.service.apiUrls, this.app, new Random(this.#seed)));
     for (let index = 0; index < WALLETS; index++) this.wallets.push(await this.wallet(this.app));
@@ -273,6 +284,12 @@ export class World {
     await client.ok("PUT", "/v1/webhook", { url: this.receiver.url });
     return { ...app, from, client };
   }
+
+  /** Beside the first webhook: one for events of tokens, and two that must delay no other: one is slow, and one is dead. */
+  async #addWebhooks({ client }: App): Promise<void> {
+    for (const url of [TOKENS, SLOW].map((path) => this.receiver.origin + path).concat(DEAD))
+      await client.ok("POST", "/v1/webhooks", { url, events: TOKEN_EVENTS });
+  }
 }
 
 async function refusingContract(deployer: JsonRpcSigner, mode: number): Promise<string> {
@@ -281,16 +298,22 @@ async function refusingContract(deployer: JsonRpcSigner, mode: number): Promise<
   return receiver.getAddress();
 }
 
-/** Lets the receiver record the final events of each request. */
-function recordFinals(receiver: WebhookReceiver, completedAt: Map<string, number>): Map<string, Set<string>> {
+/** Lets the receiver record the final events of each request, and the events of tokens. */
+function recordEvents(
+  receiver: WebhookReceiver,
+  completedAt: Map<string, number>,
+  tokens: TokenArrivals,
+): Map<string, Set<string>> {
   const finals = new Map<string, Set<string>>();
-  receiver.respond = ({ body }, response) => {
+  receiver.respond = ({ path, body }, response) => {
     // A campaign may run for hours, so the calls themselves are not kept.
     receiver.calls.length = 0;
-    response.end();
+    if (path === SLOW) setTimeout(() => response.end(), SLOW_ANSWER);
+    else response.end();
     const { id, type, request_id: request } = body as { id: string; type: string; request_id: string };
+    if (path === TOKENS) tokens.add(id);
     // A `corrected` event may follow a final one when a reorganization was deeper than the confirmations.
-    if (type !== "completed" && type !== "error") return;
+    if (path !== HOOK || (type !== "completed" && type !== "error")) return;
     if (type === "completed" && !finals.has(request)) completedAt.set(request, performance.now());
     finals.set(request, (finals.get(request) ?? new Set()).add(`${type} ${id}`));
   };
