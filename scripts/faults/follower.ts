@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 
+import { NAMED_EVENTS } from "../../api/domain/events.ts";
 import { createClient } from "../../client/client.ts";
 import { ApiRefusal } from "../../client/errors.ts";
 import type { Random } from "../scene/random.ts";
@@ -11,7 +12,7 @@ const MOST = 40;
 const TIMEOUT = 120_000;
 const FEED = "select id from events where position is not null and app_id = ? order by position";
 
-/** Reads the app's event stream, and reconnects all the time, to any API process. */
+/** Reads the app's event stream, with events of all types, and reconnects all the time, to any API process. */
 export class Follower {
   /** Ids of the events, in the order in which they came. */
   readonly #seen: string[] = [];
@@ -69,7 +70,12 @@ export class Follower {
         lost.abort();
       };
       try {
-        for await (const { cursor, event } of client.events({ after, signal: lost.signal, onLost })) {
+        for await (const { cursor, event } of client.events({
+          types: NAMED_EVENTS,
+          after,
+          signal: lost.signal,
+          onLost,
+        })) {
           this.#seen.push(event.id);
           after = cursor;
           left -= 1;

@@ -2,6 +2,7 @@ import { join } from "node:path";
 
 import type { JsonRpcSigner } from "ethers";
 
+import { TOKEN_EVENTS } from "../../api/domain/events.ts";
 import { QUOTA_NAMES, type Quotas } from "../../api/domain/quota.ts";
 import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
 import { ProgrammableReceiver__factory } from "../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
@@ -88,7 +89,6 @@ const [HOOK, TOKENS, SLOW] = ["/hook", "/tokens", "/slow"];
 const SLOW_ANSWER = 1_000;
 /** Nothing listens there. */
 const DEAD = "http://127.0.0.1:9/dead";
-const TOKEN_EVENTS = ["token.minted", "token.burned", "token.sent", "token.received", "token.transferred"];
 
 /** Milliseconds within which a request must be final. */
 const FINAL = 180_000;
