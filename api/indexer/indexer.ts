@@ -126,9 +126,9 @@ export class Indexer {
 
     // Nothing is new, or too much waits for the nodes: what became final is settled.
     if (head === checkpoint || (stored.isWaiting && checkpoint - stored.confirmed >= MOST_AHEAD)) {
-      await this.#settleStored(checkpoint, stored.confirmed, this.#agreement.newestDeep(head));
+      const more = await this.#settleStored(checkpoint, stored.confirmed, this.#agreement.newestDeep(head));
       await this.#afterBlocks(head, checkpoint, stored.confirmed);
-      return stored.more;
+      return stored.more || more;
     }
 
     // The next range is read, and must continue the stored blocks.
@@ -283,15 +283,18 @@ export class Indexer {
     return next === null || first === undefined || first.hash === next.hash;
   }
 
-  /** Settles without a new block: the nodes may have agreed only now, or CONFIRMATIONS was lowered. */
-  async #settleStored(checkpoint: number, confirmed: number, deep: number): Promise<void> {
+  /**
+   * Settles without a new block: the nodes may have agreed only now, or CONFIRMATIONS was lowered. Makes events of tokens, too, which
+   * had to wait for the blocks. @returns whether there are more of these.
+   */
+  async #settleStored(checkpoint: number, confirmed: number, deep: number): Promise<boolean> {
     const { database, metrics, signals, now } = this.#context;
     const { failuresUpTo } = this.#agreement;
     const before = Number((await readMeta(database.read, "confirmed_block")) ?? confirmed);
     // A second node may have said the same of failures that have waited for it.
     const waited = Math.min(before, failuresUpTo);
     const settles = before < confirmed || (await firstUnsettled(database.read, waited)) !== null;
-    if (!settles && !(await lacksTokenEvents(database.read))) return;
+    if (!settles && !(await lacksTokenEvents(database.read))) return false;
     if (settles) {
       const settled = await database.write(async (trx) => {
         await lockLedger(trx);
@@ -301,8 +304,9 @@ export class Indexer {
       });
       metrics.requests(finalChanges(settled, now()));
     }
-    await makeMoreTokenEvents(this.#context, deep);
+    const more = await makeMoreTokenEvents(this.#context, deep);
     signals.deliveries.notify();
+    return more;
   }
 
   /**

@@ -10,7 +10,7 @@ import type { Database } from "../store/db/database.ts";
 import { isOutage } from "../store/db/parked-rows.ts";
 import { readMeta } from "../store/db/meta.ts";
 import { engineOf, lockLedger } from "../store/db/sql.ts";
-import { applyRange, type SliceToStore, storeHistoryPart } from "../store/ledger/apply-range.ts";
+import { announceInclusions, applyRange, type SliceToStore, storeHistoryPart } from "../store/ledger/apply-range.ts";
 import {
   countMoves,
   floodingAmong,
@@ -23,9 +23,9 @@ import { followAfter } from "../store/ledger/follow.ts";
 import { hiddenFrom, removeHidden } from "../store/ledger/hidden-history.ts";
 import { followsSince } from "../store/ledger/indexed-contracts.ts";
 import { MOST_DELETED } from "../store/ledger/rollback.ts";
-import { makeTokenEvents } from "../store/ledger/token-events.ts";
+import { isReadAgain, makeTokenEvents } from "../store/ledger/token-events.ts";
 import { finalChanges, type DecidedRequest, UnreadableRequest } from "../store/requests/requests.ts";
-import { announceInclusions, type FinalBlocks, settleFinal } from "../store/requests/settle-final.ts";
+import { type FinalBlocks, settleFinal } from "../store/requests/settle-final.ts";
 import type { IndexerContext } from "./context.ts";
 import type { ChainRange } from "./read-range.ts";
 import { cut, type Slice, SliceSize } from "./slices.ts";
@@ -160,7 +160,6 @@ async function storeSlice(
   const { database, logger, metrics, now } = context;
   let quarantined: Quarantined[] = [];
   let settled: DecidedRequest[] = [];
-  const events = { more: false };
   const started = performance.now();
   const outcome = await database.write(async (trx) => {
     await lockLedger(trx);
@@ -172,8 +171,10 @@ async function storeSlice(
     const hasOutcomes = complete.batches.length + complete.cancelled.length > 0;
     if (hasOutcomes || (await readMeta(trx, "confirmed_block")) !== final.confirmed.toString())
       settled = await settleFinal(trx, final, time);
-    if (hasOutcomes) await announceInclusions(trx, complete.from, complete.to, time);
-    events.more = await makeTokenEvents(trx, eventLimits(context, final.deep), time);
+    await announceInclusions(trx, complete, time);
+    // Far behind the head, blocks come first: they decide what callers see. Their events are made when the last one is stored.
+    if (complete.to >= final.deep || (await isReadAgain(trx)))
+      await makeTokenEvents(trx, eventLimits(context, final.deep), time);
     await followAfter(trx, added ?? [], { since: complete.from - 1 });
     await readAllAgain(trx, added ?? []);
     await countMoves(trx, movesOf(foreign), complete.to);
@@ -182,7 +183,6 @@ async function storeSlice(
     return "stored";
   });
   if (outcome !== "stored") return outcome;
-  if (events.more) await makeMoreTokenEvents(context, final.deep);
   reportQuarantines(logger, quarantined);
   metrics.requests(finalChanges(settled, now(), secondsSince(started)));
   for (const { cost } of complete.batches) if (cost !== undefined) metrics.batchGas(cost.gas);
@@ -195,15 +195,13 @@ function eventLimits({ strangerMoves = MOST_STRANGER_MOVES }: IndexerContext, de
   return { deep, mostStrangers: strangerMoves };
 }
 
-/** Makes the events of movements in final blocks, in commits of moderate size. */
-export async function makeMoreTokenEvents(context: IndexerContext, deep: number): Promise<void> {
+/** Makes events of movements in final blocks, so many as one commit may. @returns whether there are more. */
+export function makeMoreTokenEvents(context: IndexerContext, deep: number): Promise<boolean> {
   const { database, now } = context;
-  const step = () =>
-    database.write(async (trx) => {
-      await lockLedger(trx);
-      return makeTokenEvents(trx, eventLimits(context, deep), now());
-    });
-  while (await step());
+  return database.write(async (trx) => {
+    await lockLedger(trx);
+    return makeTokenEvents(trx, eventLimits(context, deep), now());
+  });
 }
 
 /** Removes what is hidden of the history: its block was not stored, or was rolled back. */

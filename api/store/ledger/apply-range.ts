@@ -7,6 +7,7 @@ import { checkpointOf, readMeta, replaceMeta, writeMeta } from "../db/meta.ts";
 import type { BlockRow } from "../db/schema.ts";
 import { lockCollections, rowSet, type Trx } from "../db/sql.ts";
 import { insertCollections } from "../listings/collections.ts";
+import { enqueueEvents } from "../outbox/events.ts";
 import type { HoldingKey } from "../../domain/token.ts";
 import { correctFinal } from "../requests/settle-final.ts";
 import { costOfBatch, recordCosts } from "../requests/costs.ts";
@@ -96,6 +97,31 @@ export async function applyRange(trx: Trx, slice: SliceToStore, now: number): Pr
 }
 
 /**
+ * Announces the outcomes of a slice that was stored and is not final yet: `in_block`. The same transaction has settled what is final.
+ */
+export async function announceInclusions(trx: Trx, slice: AttributedSlice, now: number): Promise<void> {
+  const decided = [
+    ...slice.batches.flatMap(({ outcomes, ...where }) => outcomes.map((one) => ({ ...one, ...where }))),
+    ...slice.cancelled.map((one) => ({ ...one, outcome: NUMBER_TAKEN })),
+  ];
+  if (decided.length === 0) return;
+  const { rows } = await sql<{ id: string }>`
+    select id from requests where outcome is not null and block_number between ${slice.from} and ${slice.to}`.execute(
+    trx,
+  );
+  const undecided = new Set(rows.map(({ id }) => id));
+  const events = decided
+    .filter(({ request }) => undecided.has(request.id))
+    .map(({ request, outcome, transactionHash, blockNumber }) => ({
+      request: { ...request, ...madeBy({ request, outcome }), transaction_hash: transactionHash },
+      type: "in_block" as const,
+      errorCode: outcome.ok ? undefined : outcome.errorCode,
+      blockNumber,
+    }));
+  await enqueueEvents(trx, events, now);
+}
+
+/**
  * Stores a part of the history of a slice that is too large for one commit, hidden until `applyRange` stores the rest of the slice.
  * The caller's transaction has locked the ledger.
  * @param first the first row of the parts before; null: this is the first part.
@@ -159,11 +185,12 @@ async function applyOutcomes(
   await returnUntouched(trx, batch.untouched, batch.batchId, now, { counts: batch.outcomes.length === 0 });
 }
 
+const NUMBER_TAKEN = { ok: false, errorCode: "number_taken", errors: null } as const;
+
 /** Fails a request whose number was cancelled, unless its outcome is known. Later batches have skipped the number. */
 async function applyCancellation(trx: Trx, cancelled: SliceToStore["cancelled"][number], now: number): Promise<void> {
   const { request } = cancelled;
-  const outcome = { ok: false, errorCode: "number_taken", errors: null } as const;
-  const stored = await storeOutcomes(trx, { ...cancelled, outcomes: [{ request, outcome }] }, now);
+  const stored = await storeOutcomes(trx, { ...cancelled, outcomes: [{ request, outcome: NUMBER_TAKEN }] }, now);
   if (!stored.has(request.id)) return;
   await releaseReservations(trx, [{ command: request.command, happened: false }]);
   await chargeAgain(trx, [request]);

@@ -95,29 +95,6 @@ export async function settleFinal(
   return final;
 }
 
-/**
- * Announces the outcomes of blocks that were stored by the same transaction and are not final: `in_block`. What is final with them is
- * settled before.
- */
-export async function announceInclusions(trx: Trx, from: number, to: number, now: number): Promise<void> {
-  const included = await trx
-    .selectFrom("requests")
-    .selectAll()
-    .where("outcome", "is not", null)
-    .where("block_number", ">=", from)
-    .where("block_number", "<=", to)
-    .orderBy("block_number")
-    .orderBy("seq")
-    .execute();
-  const events = included.map(toRequest).map((request) => ({
-    request,
-    type: "in_block" as const,
-    errorCode: request.outcome?.ok === false ? request.outcome.errorCode : undefined,
-    blockNumber: request.block_number ?? undefined,
-  }));
-  await enqueueEvents(trx, events, now);
-}
-
 /** Calls through the delegates of these wallets have succeeded in final blocks. */
 export async function noteDelegated(trx: Trx, wallets: readonly string[]): Promise<void> {
   if (wallets.length === 0) return;

@@ -5,7 +5,7 @@ import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import { insertApp } from "../../../../api/store/apps/apps.ts";
 import { writeContracts, readContracts, readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
-import { type SliceToStore, storeHistoryPart } from "../../../../api/store/ledger/apply-range.ts";
+import { announceInclusions, type SliceToStore, storeHistoryPart } from "../../../../api/store/ledger/apply-range.ts";
 import { firstUnsettled, isAnythingUndecided, newestBlocks } from "../../../../api/store/ledger/blocks.ts";
 import { followContracts, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { removeHidden } from "../../../../api/store/ledger/hidden-history.ts";
@@ -28,7 +28,7 @@ import { replaceCollectionMetadata, replaceTokenMetadata } from "../../../../api
 import { requestsByNumber } from "../../../../api/store/requests/requests.ts";
 import { ReservationSet } from "../../../../api/store/requests/reservation-set.ts";
 import { markRetried } from "../../../../api/store/requests/request-state.ts";
-import { announceInclusions, settleFinal } from "../../../../api/store/requests/settle-final.ts";
+import { settleFinal } from "../../../../api/store/requests/settle-final.ts";
 import { findCollection } from "../../../../api/store/listings/collections.ts";
 import { findMintedNft } from "../../../../api/store/listings/nfts.ts";
 import { applyAndSettle } from "../../support/blocks.ts";
@@ -127,7 +127,7 @@ async function mintTokens(tour: Tour): Promise<Sent> {
   await store(tour, { ...range, confirmed: block - 1 });
   await tour.write((trx) => rollback(trx, block - 1));
   await store(tour, { ...range, confirmed: block - 1 });
-  await tour.write((trx) => announceInclusions(trx, block, block, NOW));
+  await tour.write((trx) => announceInclusions(trx, rangeOf(range), NOW));
   await tour.write((trx) => writeMeta(trx, "token_events_to", (block - 1).toString()));
   await tour.write((trx) => settleFinal(trx, { confirmed: block, failuresUpTo: block }, NOW));
   await makeEvents(tour, block);
