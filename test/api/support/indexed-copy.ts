@@ -8,6 +8,7 @@ import { ChainClient } from "../../../api/chain/client.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
 import type { ContractAddresses } from "../../../api/chain/contracts.ts";
 import { DEFAULT_LIMITS, FOREIGN_CALL_GAS } from "../../../api/config/limits.ts";
+import { DEFAULT_EVENTS, TOKEN_EVENTS } from "../../../api/domain/events.ts";
 import { ContractReader } from "../../../api/indexer/contract-reader.ts";
 import { Indexer } from "../../../api/indexer/indexer.ts";
 import { createSignals, Signal } from "../../../api/shared/signal.ts";
@@ -152,7 +153,8 @@ export async function chainState(
       Object.fromEntries(Object.entries(row).filter(([column]) => !without.includes(column))),
     );
   const place = "transfers.block_number, transfers.log_index, transfers.sub_index";
-  const events = await table("events", "seq", ["seq", "id"]);
+  // Which events tell of blocks that are not final depends on when a copy read them, and so do the positions of all others.
+  const events = await table("events", "seq", ["seq", "id", "position"]);
   const followed = await table("foreign_contracts", "address", ["window_from", "window_logs"]);
   const requests = await table("requests", "seq");
   const isForeign = new Set(followed.map(({ address }) => address));
@@ -163,7 +165,8 @@ export async function chainState(
   // A batch that comes later than a cancellation in the same blocks costs something, too. The fees of the charts are those
   // that were known when the request became final.
   const counters = await rows(
-    `select key, sum(value) as total from counters where key not like 'series:%:fee_%' group by key having sum(value) <> 0 order by key`,
+    `select key, sum(value) as total from counters where key not like 'series:%:fee_%' and key not like 'events:%'
+      group by key having sum(value) <> 0 order by key`,
   );
   return {
     nfts: await table("nfts", "contract, token_id", exact ? ["seq"] : ["seq", "changed_block"]),
@@ -182,7 +185,8 @@ export async function chainState(
     requests: requests.map((row) => (row["status"] === "processing" ? { ...row, updated_at: null } : row)),
     batches: await table("batches", "id"),
     gas: await table("gas_usage", "app_id, day"),
-    events: events.map(({ body, ...row }) => ({ ...row, body: { ...(JSON.parse(String(body)) as object), id: null } })),
+    events: withoutIds(events, DEFAULT_EVENTS),
+    tokenEvents: withoutIds(events, TOKEN_EVENTS),
     blocks: await table("blocks", "number"),
     meta: await rows(
       `select key, value from meta where key in ('checkpoint', 'confirmed_block', 'gas_shortage', 'unknown_transaction')
@@ -195,4 +199,11 @@ export async function chainState(
     follows: await table("contract_follows", "app_id, address, followed_from"),
     uncertain: await table("uncertain_holdings", "contract, token_id, owner"),
   };
+}
+
+/** Events of these types, with their bodies parsed. */
+function withoutIds(events: Rows, types: readonly string[]): Rows {
+  return events
+    .filter(({ type }) => types.includes(String(type)))
+    .map(({ body, ...row }) => ({ ...row, body: { ...(JSON.parse(String(body)) as object), id: null } }));
 }

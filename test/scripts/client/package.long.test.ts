@@ -93,7 +93,8 @@ describe("the client as a package", () => {
 
     it("have examples for the helpers of the client", () => {
       const helpers = entries.find(({ name }) => name === "Client")?.members;
-      expect(helpers).to.have.all.keys("waitFor", "mintAndWait", "getOrCreateWallet", "events", "uploadMedia");
+      const names = ["waitFor", "mintAndWait", "getOrCreateWallet", "events", "uploadMedia"];
+      expect(helpers).to.have.all.keys(...names, "exportHolders", "exportWallets");
       for (const [name, examples] of Object.entries(helpers ?? {})) expect(examples, name).to.not.be.empty;
     });
 

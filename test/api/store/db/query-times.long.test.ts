@@ -68,7 +68,8 @@ describeOn("sqlite", "the statements of the store, on large tables", () => {
       const reason = "the webhook was removed";
       const abandon = () =>
         database.write((trx) => abandonDeliveries(trx, { id: BUSY.app, app_id: BUSY.app }, reason, NOW));
-      expect(await timed(abandon), "the end of the queue").to.be.below(scan * 2);
+      // A chunk is measured once. All of the queue would take two hundred times as long.
+      expect(await timed(abandon), "the end of the queue").to.be.below(scan * 5);
       const end = () => database.write((trx) => closeAbandoned(trx, NOW));
       let chunks = 0;
       for (; await end(); chunks++) expect(chunks, "it ends").to.be.below(ROWS / 1_000 + 1);
