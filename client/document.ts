@@ -112,6 +112,20 @@ export interface paths {
      */
     get: operations["listContentsOfToken"];
   }>;
+  "/v1/collections/adopt/text": Path<{
+    /**
+     * Make the text with which a contract's owner lets the app adopt it
+     * @description The text names the chain, the contract, the app, the relay, a nonce and when it expires: a week from now. Nothing is stored. Let the contract's `owner()`, or an account with its role DEFAULT_ADMIN_ROLE, sign it, and send the signature to `POST /v1/collections/adopt`.
+     */
+    post: operations["prepareAdoption"];
+  }>;
+  "/v1/collections/adopt": Path<{
+    /**
+     * Adopt a contract that another party deployed
+     * @description The contract becomes a collection of the app. All its tokens, holders and history are read from the chain; `adopted` in the collection shows how far this has come. The app's wallets can transfer and burn its tokens. The service cannot mint into it. What is read back makes no events, and is not in the histories of wallets. One app can adopt a contract. A repeated call answers the collection.
+     */
+    post: operations["adoptCollection"];
+  }>;
   "/v1/collections": Path<{
     /**
      * List the app's collections
@@ -556,6 +570,7 @@ export interface paths {
      *     | 416 | `range_not_satisfiable` | The requested range is outside the content. `Content-Range` has the size of the content. | [docs/errors#range_not_satisfiable](docs/errors#range_not_satisfiable) |
      *     | 417 | `expectation_failed` | The service supports no `Expect` header other than `100-continue`. Remove the header. | [docs/errors#expectation_failed](docs/errors#expectation_failed) |
      *     | 422 | `validation_failed` | Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them. | [docs/errors#validation_failed](docs/errors#validation_failed) |
+     *     | 422 | `adoption_not_permitted` | The owner of the contract has not permitted it. Let the owner sign the text of `POST /v1/collections/adopt/text`. | [docs/errors#adoption_not_permitted](docs/errors#adoption_not_permitted) |
      *     | 422 | `user_identifier_taken` | Another wallet of this app already has this user identifier. Use that wallet, or another identifier. | [docs/errors#user_identifier_taken](docs/errors#user_identifier_taken) |
      *     | 422 | `app_name_taken` | Another app of this service already has this name. Choose another name. | [docs/errors#app_name_taken](docs/errors#app_name_taken) |
      *     | 422 | `wallet_not_found` | This app has no wallet with this address. Check the address, or create a wallet first. | [docs/errors#wallet_not_found](docs/errors#wallet_not_found) |
@@ -631,6 +646,24 @@ export interface components {
     RenameWallet: {
       /** @description The app's new name for the user, by the rules of `POST /v1/accounts`. null removes the name. */
       user_identifier: string | null;
+    };
+    PrepareAdoption: {
+      /** @description An ERC721 or ERC1155 contract that another party deployed, in any case. */
+      address: string;
+    };
+    AdoptCollection: {
+      /** @description An ERC721 or ERC1155 contract that another party deployed, in any case. */
+      address: string;
+      /** @description `message.nonce` of the text. */
+      nonce: string;
+      /** @description `message.expiry` of the text, in seconds since 1970. */
+      expiry: number | bigint | string;
+      /** @description The signature of the text. Of an account with code: what its `isValidSignature` takes (ERC-1271). */
+      signature: string;
+      /** @description Who has signed it. Default: the contract's `owner()`. */
+      signer?: string | null;
+      /** @description No earlier block has events of the contract. By default the node is asked when the contract was deployed; a node without old states cannot tell, and then all blocks are searched. */
+      from_block?: (number | bigint | string) | null;
     };
     CreateCollection: {
       type: components["schemas"]["CollectionType"];
@@ -1126,26 +1159,12 @@ export interface components {
       /** @description The block as of which the list is complete. null: the service has not read the wallet's tokens of this contract completely; ask again later. */
       as_of_block: number | null;
     };
-    Accepted: { request_id: components["schemas"]["RequestId"]; warnings?: components["schemas"]["Warnings"] };
-    /** @description The call was accepted, and probably does not do what was meant. Absent when there is nothing to say. */
-    Warnings: {
-      /** @description Name of the field. */
-      field: string;
-      /**
-       * @description - `id_appended`: The `base_uri` of an ERC721 collection ends in a letter or a digit, and the contract appends the token id to it as it is.
-       *     - `unescaped_hash`: A `data:` URI has a `#`, which ends it: browsers leave out the rest. Write `%23`. With `copy_media` this does not matter.
-       *     - `unknown_placeholder`: A text has a placeholder for the token id that nobody replaces. Hosted metadata have `{token_id}`, URIs of ERC1155 contracts have `{id}`.
-       *     - `ignored`: The field has no effect here.
-       *
-       *     Later versions may have more codes.
-       */
-      code: "id_appended" | "unescaped_hash" | "unknown_placeholder" | "ignored";
-      /** @description What will happen, and what to send instead. */
-      message: string;
-    }[];
-    CollectionsPage: PageOfList & {
-      /** @description The items of this page. */
-      collections: components["schemas"]["Collection"][];
+    /** @description The text to sign, as `eth_signTypedData_v4` takes it (EIP-712). */
+    TypedText: {
+      types: { [key: string]: unknown };
+      primaryType: string;
+      domain: { [key: string]: unknown };
+      message: { [key: string]: unknown };
     };
     Collection: {
       address: components["schemas"]["Address"];
@@ -1191,11 +1210,44 @@ export interface components {
       seller_fee_basis_points?: number | null;
       /** @description Hosted only. Who gets the royalty. */
       fee_recipient?: components["schemas"]["Address"] | null;
-      request_id: components["schemas"]["RequestId"];
+      /** @description Another party deployed the contract, and the app has adopted it. null: the service deployed it. */
+      adopted: {
+        /** @description reading: what happened before is being read. followed: everything up to the newest block is stored. quarantined: the contract floods, and is read further later. */
+        state: "reading" | "followed" | "quarantined";
+        /** @description Its tokens, holders and history are stored up to this block. */
+        as_of_block: number;
+        /** @description The newest block that is stored of the chain. */
+        to_block: number;
+        /** @description `totalSupply` of the contract. null: it tells none. */
+        total_supply: string | null;
+      } | null;
+      /** @description The request that created it. null: it is adopted. */
+      request_id: components["schemas"]["RequestId"] | null;
       created_at: components["schemas"]["Time"];
     };
     /** @description hosted: the service serves the metadata. self-hosted: the app does. */
     Hosting: "hosted" | "self-hosted";
+    Accepted: { request_id: components["schemas"]["RequestId"]; warnings?: components["schemas"]["Warnings"] };
+    /** @description The call was accepted, and probably does not do what was meant. Absent when there is nothing to say. */
+    Warnings: {
+      /** @description Name of the field. */
+      field: string;
+      /**
+       * @description - `id_appended`: The `base_uri` of an ERC721 collection ends in a letter or a digit, and the contract appends the token id to it as it is.
+       *     - `unescaped_hash`: A `data:` URI has a `#`, which ends it: browsers leave out the rest. Write `%23`. With `copy_media` this does not matter.
+       *     - `unknown_placeholder`: A text has a placeholder for the token id that nobody replaces. Hosted metadata have `{token_id}`, URIs of ERC1155 contracts have `{id}`.
+       *     - `ignored`: The field has no effect here.
+       *
+       *     Later versions may have more codes.
+       */
+      code: "id_appended" | "unescaped_hash" | "unknown_placeholder" | "ignored";
+      /** @description What will happen, and what to send instead. */
+      message: string;
+    }[];
+    CollectionsPage: PageOfList & {
+      /** @description The items of this page. */
+      collections: components["schemas"]["Collection"][];
+    };
     NftsPage: PageOfList & {
       /** @description The collection itself. */
       collection: components["schemas"]["Collection"];
@@ -1328,6 +1380,7 @@ export interface components {
       | "range_not_satisfiable"
       | "expectation_failed"
       | "validation_failed"
+      | "adoption_not_permitted"
       | "user_identifier_taken"
       | "app_name_taken"
       | "wallet_not_found"
@@ -1406,7 +1459,7 @@ export interface components {
        *     - `quarantined`: it is left alone until `until`, for the reason in `reason`.
        *     - `unsupported`: it is no ERC721 or ERC1155 contract.
        */
-      state: "checking" | "followed" | "quarantined" | "unsupported";
+      state: "checking" | "reading" | "followed" | "quarantined" | "unsupported";
       /** @description Why it is quarantined. `flood`: it reports too many moves of tokens. `failing`: calls that read it use too much gas or answer too many bytes. */
       reason: ("flood" | "failing") | null;
       /** @description Last block whose transfers are stored. null: none is. */
@@ -2130,6 +2183,14 @@ export interface components {
     >;
     /**
      * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+     *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks.
+     */
+    ValidationFailedOrContractNotSupported: Answer<
+      "X-Request-Id",
+      ErrorOf<"validation_failed" | "contract_not_supported">
+    >;
+    /**
+     * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
      *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). The message of the answer says which kind the collection has, and what to send instead.
      *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. It can never change, and no new token with metadata can be minted.
      */
@@ -2401,6 +2462,37 @@ export interface operations {
       429: components["responses"]["RateLimited"];
     };
   }>;
+  prepareAdoption: {
+    parameters: Inputs<{}>;
+    requestBody: { content: { "application/json": components["schemas"]["PrepareAdoption"] } };
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["TypedText"]>;
+      400: components["responses"]["MalformedJson"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailedOrContractNotSupported"];
+      429: components["responses"]["RateLimited"];
+    };
+  };
+  adoptCollection: {
+    parameters: Inputs<{}>;
+    requestBody: { content: { "application/json": components["schemas"]["AdoptCollection"] } };
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Collection"]>;
+      400: components["responses"]["MalformedJson"];
+      415: components["responses"]["UnsupportedMediaType"];
+      /**
+       * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+       *     - `adoption_not_permitted`: The owner of the contract has not permitted it. Let the owner sign the text of `POST /v1/collections/adopt/text`.
+       *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks.
+       *     - `too_many_contracts`: The app follows as many contracts of others as it may. Stop following one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
+       */
+      422: Answer<
+        "X-Request-Id",
+        ErrorOf<"validation_failed" | "adoption_not_permitted" | "contract_not_supported" | "too_many_contracts">
+      >;
+      429: components["responses"]["RateLimited"];
+    };
+  };
   listCollections: WithoutBody<{
     parameters: Inputs<{
       query?: Paging & {

@@ -152,7 +152,7 @@ async function areBurnable(client: ChainClient, burns: readonly Burn[], bounds: 
 }
 
 /** A call that failed within its limits counts as reverted here: a contract that burns gas supports no standard. */
-function textOf(answer: BoundedAnswer | undefined): CallAnswer {
+export function textOf(answer: BoundedAnswer | undefined): CallAnswer {
   if (answer === undefined || answer === "unknown") return undefined;
   return typeof answer === "object" && "returned" in answer ? answer.returned : null;
 }
@@ -239,7 +239,7 @@ export async function receivedTokens(
 }
 
 /** `name` is optional, and some contracts answer it in another shape: then there is none. */
-function nameOf(answer: CallAnswer): string | null {
+export function nameOf(answer: CallAnswer): string | null {
   const text = stringOf(answer);
   return text === null ? null : cleanText(Array.from(text).slice(0, 256).join(""));
 }
@@ -250,7 +250,7 @@ function nameOf(answer: CallAnswer): string | null {
  */
 export type BoundedAnswer = { returned: string } | { reverted: string } | "failed" | "unknown";
 
-interface CallBounds {
+export interface CallBounds {
   /** Gas limit of one call. */
   gas: number;
   /** The block whose state is read, by number or hash; absent: the newest. */
@@ -272,7 +272,7 @@ export const READS_AT_ONCE = 4;
  * Calls foreign contracts under limits for gas and answer size. No contract affects the answers of another. It never
  * throws because of a contract or of the node: what could not be read is `failed` or `unknown`.
  */
-async function boundedCalls(
+export async function boundedCalls(
   client: ChainClient,
   calls: readonly ContractCall[],
   bounds: CallBounds,

@@ -115,6 +115,10 @@ export const NOUNS: readonly Noun[] = [
       verbs.webhookDisable,
     ];
   }),
+  group("collection", "Make contracts that others deployed collections of an app.", async () => {
+    const verbs = await import("./collection.ts");
+    return [verbs.collectionAdopt];
+  }),
   group("contract", "List the contracts of others that apps follow; stop following one.", async () => {
     const verbs = await import("./contract.ts");
     return [verbs.contractList, verbs.contractUnfollow, verbs.contractVerify];

@@ -38,10 +38,13 @@ export async function followContents(
   filter: ContentsFilter,
 ): Promise<number | null> {
   const db = deps.database.read;
-  if ((await findCollection(db, filter.contract)) !== undefined) return checkpointOf(db);
+  const collection = await findCollection(db, filter.contract);
+  if (collection?.adopted === 0) return checkpointOf(db);
   const known = (await findForeignContracts(db, caller.appId, [filter.contract])).get(filter.contract);
   if (known?.followed !== true && !caller.scopes.includes("contracts")) return null;
   if (known?.state === "unsupported") throw notSupported();
+  // Of an adopted contract nothing is to be read but what everybody waits for.
+  if (known?.followed === true && collection !== undefined) return known.as_of ?? checkpointOf(db);
   if (known?.followed !== true || (await isWanting(deps.database, known, wallet, filter))) {
     await askToRead(deps, caller.appId, wallet, filter);
     deps.signals.contracts.notify();
@@ -91,10 +94,10 @@ export function notSupported(message = "Must be the address of an ERC721 or ERC1
   return fieldError("contract_not_supported", "contract_address", message);
 }
 
-export function tooManyContracts(quota: number): ApiError {
+export function tooManyContracts(quota: number, field = "contract_address"): ApiError {
   return fieldError(
     "too_many_contracts",
-    "contract_address",
+    field,
     `The app follows ${quota.toString()} contracts of others, as many as it may. Stop following one with DELETE /v1/contracts/<address>.`,
   );
 }

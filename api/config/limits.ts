@@ -15,6 +15,13 @@ export const MAX_BATCH_BYTES = 8_388_608;
 /** Gas limit of one call that reads a contract of others. */
 export const FOREIGN_CALL_GAS = 100_000;
 
+/** Moves of an adopted contract that are read without a pause. One that has more is quarantined in between. */
+export const MOST_ADOPTED_MOVES = 5_000_000;
+/** Most bytes of a signature of such a permission: a contract may take one of many signers. */
+export const MAX_SIGNATURE_BYTES = 8_192;
+/** Longest time for which the permission to adopt a contract is valid, in seconds. */
+export const LONGEST_PERMISSION = 7 * 86_400;
+
 /** Movements of an app's collections by strangers that become events, in 500 blocks. */
 export const MOST_STRANGER_MOVES = 20_000;
 

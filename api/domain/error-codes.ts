@@ -71,6 +71,11 @@ const ERROR_ENTRIES = {
     status: 422,
     message: "Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.",
   },
+  adoption_not_permitted: {
+    status: 422,
+    message:
+      "The owner of the contract has not permitted it. Let the owner sign the text of `POST /v1/collections/adopt/text`.",
+  },
   user_identifier_taken: {
     status: 422,
     message: "Another wallet of this app already has this user identifier. Use that wallet, or another identifier.",

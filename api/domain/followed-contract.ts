@@ -3,10 +3,10 @@ import type { CollectionType } from "./command.ts";
 
 /**
  * The states of a followed contract, defined only here. `checking`: the service has not yet asked it for its type. `followed`:
- * its logs are read. `quarantined`: it flooded or kept failing, and is left alone for a time. `unsupported`: it is not an ERC721
- * or ERC1155 contract. No app follows it, and it is asked again later.
+ * its logs are read. `reading`: an app has adopted it, and its past is being read. `quarantined`: it flooded or kept failing, and is
+ * left alone for a time. `unsupported`: it is not an ERC721 or ERC1155 contract. No app follows it, and it is asked again later.
  */
-export const CONTRACT_STATES = ["checking", "followed", "quarantined", "unsupported"] as const;
+export const CONTRACT_STATES = ["checking", "reading", "followed", "quarantined", "unsupported"] as const;
 export type ContractState = (typeof CONTRACT_STATES)[number];
 
 /** What a contract says about itself. */

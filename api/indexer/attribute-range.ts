@@ -17,7 +17,7 @@ import { FROZEN } from "../store/requests/freezing.ts";
 import { type NumberedRequest, requestsByNumber } from "../store/requests/requests.ts";
 import { batchesByHash, batchRequests } from "../store/sending/batches.ts";
 import { attribute, AttributionError } from "./attribute.ts";
-import { movesOfWallets, partiesAmong } from "./foreign-moves.ts";
+import { movesToStore, partiesAmong } from "./foreign-moves.ts";
 import { byPosition, type ChainRange } from "./read-range.ts";
 
 interface AttributeDeps {
@@ -42,7 +42,7 @@ export async function attributeRange(
   const { database, contracts } = deps;
   const { from, to, remember, headers } = range;
   const apps = await walletApps(database.read, partiesAmong(range));
-  const moves = [...range.moves, ...movesOfWallets(range.foreign, apps)].sort(byPosition);
+  const moves = [...range.moves, ...movesToStore(range, apps)].sort(byPosition);
   const { batches, owners } = await ourBatches(deps, range, moves);
   const collections = new Map([...range.indexed.collections, ...batches.flatMap(createdBy)]);
   const attributed = {
@@ -127,22 +127,24 @@ interface Joined {
   owners: Owners;
 }
 
-/** Of foreign contracts, keeps only the moves that concern wallets whose app follows the contract. */
+/** Of foreign contracts that are not adopted, keeps only the moves that concern wallets whose app follows the contract. */
 function entryOf({ range, collections, apps, owners }: Joined, move: TokenMove): AttributedSlice["entries"] {
   const request = owners.get(move) ?? null;
   const timestamp = (range.headers.get(move.blockNumber)?.timestamp ?? 0) * 1000;
   const stored = { ...move, timestamp, requestId: request?.id ?? null };
   const mintedBy = move.from === null ? request : null;
   const own = collections.get(move.contract);
-  if (own !== undefined) return [{ move: stored, type: own, foreign: false, mintedBy }];
+  if (own !== undefined) return [{ move: stored, type: own, kind: "own", mintedBy }];
   const foreign = range.indexed.foreign.get(move.contract);
   if (foreign === undefined) return [];
   const historyOf = [move.from, move.to].filter((end): end is string => {
     const app = end === null ? undefined : apps.get(end);
     return app !== undefined && followsAt(foreign, app, move.blockNumber);
   });
-  if (historyOf.length === 0) return [];
-  return [{ move: { ...stored, historyOf }, type: foreign.type, foreign: true, mintedBy }];
+  const isAdopted = foreign.adopter !== null;
+  if (historyOf.length === 0 && !isAdopted) return [];
+  const kind = isAdopted ? "adopted" : "foreign";
+  return [{ move: { ...stored, historyOf }, type: foreign.type, kind, mintedBy }];
 }
 
 /** The event for a new collection URI does not contain the URI, so it comes from the freeze request. */

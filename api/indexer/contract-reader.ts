@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { backoff } from "../domain/backoff.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { ChainUnavailable, describeError, RpcError } from "../chain/errors.ts";
+import { describeContract } from "../chain/adoptable.ts";
 import { inspect, readHoldings, receivedTokens } from "../chain/foreign.ts";
 import type { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
@@ -18,9 +19,11 @@ import {
   startOfRead,
   leaseReads,
 } from "../store/ledger/contract-reads.ts";
+import { recordAdopted } from "../store/ledger/adoptions.ts";
 import { recordInspection, recordReads, leaseContracts } from "../store/ledger/contract-states.ts";
 import { uncertainOf } from "../store/ledger/uncertain.ts";
 import { readsOf } from "./foreign-moves.ts";
+import { readPast } from "./read-past.ts";
 import { reportQuarantines } from "./store-blocks.ts";
 
 interface ContractReaderDeps {
@@ -91,8 +94,17 @@ export class ContractReader {
   }
 
   async #inspect(contract: ForeignContractRow, abort: AbortSignal): Promise<void> {
-    const { database, client, now } = this.#deps;
+    const { database, client, logger, now } = this.#deps;
     try {
+      if (contract.state === "reading") {
+        const quarantined = await readPast(this.#deps, contract, abort);
+        return reportQuarantines(logger, quarantined === null ? [] : [quarantined]);
+      }
+      // Only adopted contracts are asked again.
+      if (contract.state === "followed") {
+        const told = await client.nodes.session(() => describeContract(client, contract.address, this.#bounds(abort)));
+        return await database.write((trx) => recordAdopted(trx, contract, told, now()));
+      }
       const known = await client.nodes.session(() => inspect(client, contract.address, this.#bounds(abort)));
       await database.write((trx) => recordInspection(trx, contract, known, now()));
     } catch (error) {

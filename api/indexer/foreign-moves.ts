@@ -1,4 +1,3 @@
-import type { RawLog } from "../chain/query-logs.ts";
 import type { Held, HoldingQuery } from "../chain/foreign.ts";
 import { decodeMoves, partiesOf, topicAddress } from "../chain/codec/decode.ts";
 import { receiverOf, type WalletCommand } from "../domain/command.ts";
@@ -26,10 +25,16 @@ export function partiesAmong(read: ChainRange): string[] {
   return [...parties];
 }
 
-/** Decodes those logs of foreign contracts that concern a wallet of the service. The others are dropped undecoded. */
-export function movesOfWallets(logs: readonly RawLog[], wallets: ReadonlyMap<string, unknown>): TokenMove[] {
+/** Decodes those logs of foreign contracts that concern a wallet of the service, and those of adopted ones. The others are dropped undecoded. */
+export function movesToStore(
+  { foreign: logs, indexed }: Pick<ChainRange, "foreign" | "indexed">,
+  wallets: ReadonlyMap<string, unknown>,
+): TokenMove[] {
   const known = new Set([...wallets.keys()].map((address) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`));
-  return logs.filter((log) => partiesOf(log)?.some((topic) => known.has(topic)) === true).flatMap(decodeMoves);
+  const isAdopted = (contract: string) => indexed.foreign.get(contract)?.adopter != null;
+  return logs
+    .filter((log) => isAdopted(log.address) || partiesOf(log)?.some((topic) => known.has(topic)) === true)
+    .flatMap(decodeMoves);
 }
 
 /**
@@ -44,8 +49,8 @@ export async function readTouched(
   moves: SliceToStore["entries"],
 ): Promise<{ holdings: SliceToStore["foreignHoldings"]; reads: SliceToStore["reads"] }> {
   const touched = new Map<string, HoldingQuery>();
-  for (const { move, foreign, type } of moves) {
-    if (!foreign) continue;
+  for (const { move, kind, type } of moves) {
+    if (kind !== "foreign") continue;
     const { contract, tokenId } = move;
     for (const owner of move.historyOf ?? [])
       touched.set(holdingKey({ contract, tokenId, owner }), { contract, type, tokenId, owner });

@@ -66,12 +66,13 @@ export interface ChainRange extends Omit<RangeToRead, "first"> {
 /**
  * Reads one range, from the node of the session. Every log is checked against the header of its block. So a reorg between two
  * answers, or a node that mixes two chains, gives an error and no mixed data.
+ * @param contracts those of the service; null: only logs of `indexed` are read.
  * @param receipts compares the logs with the receipts of their blocks; null: nothing does.
  * @throws ChainUnavailable, RangeTooLarge: read a smaller range.
  */
 export async function readRange(
   client: ChainClient,
-  contracts: ContractAddresses,
+  contracts: ContractAddresses | null,
   { first, ...range }: RangeToRead,
   receipts: Pick<ReceiptCheck, "check"> | null = null,
 ): Promise<ChainRange> {
@@ -87,14 +88,15 @@ export async function readRange(
       );
     }
   }
-  const isProven = await receipts?.check({ ...range, headers, logs, contracts, fresh, flooding });
+  const isProven =
+    contracts !== null && (await receipts?.check({ ...range, headers, logs, contracts, fresh, flooding }));
   // Not all at once: calls are answered meanwhile.
   const moves = (await mapInSlices(tokens, decodeMoves)).flat();
   return {
     ...range,
     headers,
     relay: own
-      .filter((log) => log.address === contracts.relay)
+      .filter((log) => log.address === contracts?.relay)
       .flatMap((log) => decodeRelayEvent(log) ?? [])
       .sort(byPosition),
     created,
@@ -103,7 +105,7 @@ export async function readRange(
     foreign: foreign.sort(byPosition),
     flooding,
     unproven:
-      isProven === true || client.nodes.count === 1
+      isProven === true || contracts === null || client.nodes.count === 1
         ? null
         : await digestLogs([...own, ...tokens], flooding.size > 0 ? null : foreign),
   };
@@ -151,14 +153,21 @@ export async function readDigests(
  * @returns `own`: of the relay and the factories. `fresh`: the created collections that were not indexed. `tokens`: of the
  *   collections.
  */
-async function readLogs(client: ChainClient, contracts: ContractAddresses, indexed: IndexedAddresses, read: Read) {
+async function readLogs(
+  client: ChainClient,
+  contracts: ContractAddresses | null,
+  indexed: IndexedAddresses,
+  read: Read,
+) {
+  const ours = contracts === null ? [] : [contracts.relay, ...contracts.factories.map(({ address }) => address)];
   // These do not depend on each other, so they are read at the same time.
   const [own, found] = await Promise.all([
-    read({ addresses: new Set([contracts.relay, ...contracts.factories.map(({ address }) => address)]), topics: [] }),
+    read({ addresses: new Set(ours), topics: [] }),
     readTokens(indexed, client.logLimits.topicsAbove, read),
   ]);
   const created = own.flatMap((log) => {
-    const factory = log.topics[0] === CREATED_TOPIC ? factoryAt(contracts, log.address) : undefined;
+    const isMade = contracts !== null && log.topics[0] === CREATED_TOPIC;
+    const factory = isMade ? factoryAt(contracts, log.address) : undefined;
     const made = factory === undefined ? null : decodeCreated(log);
     if (factory === undefined || made === null) return [];
     return [{ transactionHash: log.transactionHash, factory, ...made }];

@@ -3,6 +3,7 @@ import type { Source } from "../checks/source.ts";
 import type { ServiceState } from "../checks/state.ts";
 import type { Logger } from "pino";
 
+import type { Adoptables } from "../chain/adoptable.ts";
 import type { ForeignContracts } from "../chain/foreign.ts";
 import type { ReceiverReads } from "../chain/receivers.ts";
 import type { AcceptQueue } from "../commands/accept-queue.ts";
@@ -36,6 +37,7 @@ export interface AppDeps {
   deriver: WalletDeriver;
   sealer: Sealer;
   foreign: ForeignContracts;
+  adoptables: Adoptables;
   receivers: ReceiverReads;
   /** Notified after a commit: a request can be claimed, media must be fetched, a contract must be read, a delivery is due. */
   signals: Record<"requests" | "media" | "contracts", { notify(): void }> & {

@@ -2,6 +2,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { ACCOUNTS } from "./endpoints/accounts.ts";
 import { TOKENS } from "./endpoints/api-tokens.ts";
 import { BURNS } from "./endpoints/burns.ts";
+import { ADOPTIONS } from "./endpoints/adoptions.ts";
 import { COLLECTIONS } from "./endpoints/collections.ts";
 import { CONTRACTS } from "./endpoints/contracts.ts";
 import { EXPORTS } from "./endpoints/exports.ts";
@@ -20,6 +21,7 @@ import { WEBHOOKS } from "./endpoints/webhooks.ts";
 /** Every endpoint under `/v1`. If two paths match a call, the first one in this list answers. */
 export const ENDPOINTS: Endpoint[] = [
   ...ACCOUNTS,
+  ...ADOPTIONS,
   ...COLLECTIONS,
   uploadMedia,
   ...MINTS,

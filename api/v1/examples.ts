@@ -55,6 +55,7 @@ export const collectionExample = {
   external_link: "https://cats.example",
   seller_fee_basis_points: 500,
   fee_recipient: ALICE,
+  adopted: null,
   request_id: REQUEST_ID,
   created_at: TIME,
 };
@@ -258,3 +259,38 @@ export const tokenExample = {
 export const newTokenExample = { ...tokenExample, token: "moneta_Hq3hWcT5xkq0kG0yZ0nqk0w9mJt2uYp7bVx1sLr4aEc" };
 
 export const revokedTokenExample = { ...tokenExample, revoked_at: "2026-05-05T08:00:00.000Z" };
+
+export const adoptedExample = {
+  ...collectionExample,
+  hosting: "self-hosted" as const,
+  base_uri: null,
+  adopted: { state: "reading" as const, as_of_block: 18_400_000, to_block: 21_000_000, total_supply: "10000" },
+  request_id: null,
+};
+
+export const adoptionTextExample = {
+  types: {
+    EIP712Domain: [
+      { name: "name", type: "string" },
+      { name: "version", type: "string" },
+      { name: "chainId", type: "uint256" },
+      { name: "verifyingContract", type: "address" },
+    ],
+    AdoptCollection: [
+      { name: "contract", type: "address" },
+      { name: "app", type: "string" },
+      { name: "relay", type: "address" },
+      { name: "nonce", type: "bytes32" },
+      { name: "expiry", type: "uint256" },
+    ],
+  },
+  primaryType: "AdoptCollection",
+  domain: { name: "Moneta", version: "1", chainId: "0x1", verifyingContract: BOB },
+  message: {
+    contract: COLLECTION,
+    app: "5d1f3c52-7c7e-7b2a-9d0e-0a4c8f1b2e63",
+    relay: BOB,
+    nonce: `0x${"5f".repeat(32)}`,
+    expiry: "1767225600",
+  },
+};

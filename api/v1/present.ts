@@ -88,9 +88,16 @@ export function presentCollection(place: Place, row: StoredCollection): z.input<
     ...(hosted
       ? Object.fromEntries(HOSTED_FIELDS.map((name) => [name, row.metadata[name] ?? null]))
       : { base_uri: row.base_uri }),
+    adopted: presentAdoption(row),
     request_id: row.request_id,
     created_at: isoTime(row.created_at),
   };
+}
+
+function presentAdoption({ adoption, total_supply }: StoredCollection) {
+  if (adoption === null) return null;
+  const { state, asOf: as_of_block, checkpoint: to_block } = adoption;
+  return { state, as_of_block, to_block, total_supply };
 }
 
 export function presentHistoryEntry(row: HistoryEntry) {

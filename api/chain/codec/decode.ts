@@ -35,6 +35,10 @@ export type CollectionEvent = LogPosition & { contract: string } & (
 const TRANSFER = id("Transfer(address,address,uint256)");
 const TRANSFER_SINGLE = id("TransferSingle(address,address,address,uint256,uint256)");
 const TRANSFER_BATCH = id("TransferBatch(address,address,address,uint256[],uint256[])");
+/** ERC-2309: ids that a contract gives away one after the other, without a `Transfer` for each. */
+const CONSECUTIVE_TRANSFER = id("ConsecutiveTransfer(uint256,uint256,address,address)");
+/** Most ids in such a log. Contracts make at most 5,000 at a time. */
+const MOST_CONSECUTIVE = 10_000;
 
 const collectionTopics = {
   owner: abi.erc721.getEvent("OwnershipTransferred").topicHash,
@@ -47,7 +51,7 @@ const collectionTopics = {
 } as const;
 
 /** Topics of the transfer events of ERC-721 and ERC-1155. */
-export const MOVE_TOPICS = [TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH];
+export const MOVE_TOPICS = [TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH, CONSECUTIVE_TRANSFER];
 /** Topics of the service's own collections. */
 export const COLLECTION_TOPICS = [...MOVE_TOPICS, ...Object.values(collectionTopics)];
 
@@ -83,6 +87,7 @@ function numbersAt(data: string, index: number): bigint[] | null {
 export function moveCountOf({ topics, data }: Pick<RawLog, "topics" | "data">): number {
   const bytes = (data.length - 2) / 2;
   const bySize = Math.max(1, Math.ceil((bytes - EMPTY_BATCH) / MOVE_BYTES));
+  if (topics[0] === CONSECUTIVE_TRANSFER) return Math.min(MOST_CONSECUTIVE, Math.max(1, Number(consecutive(topics, data))));
   if (topics[0] !== TRANSFER_BATCH) return bySize;
   const length = Number(wordAt(data, Number(wordAt(data, 0))));
   return length <= bytes / WORD ? Math.max(bySize, length) : bySize;
@@ -123,7 +128,20 @@ export function decodeMoves(log: RawLog): TokenMove[] {
     }
     return Array.from(folded, ([tokenId, { quantity, place }]) => move(from, to, tokenId, quantity, place));
   }
+  if (topic === CONSECUTIVE_TRANSFER) {
+    const count = consecutive(log.topics, log.data);
+    if (count > MOST_CONSECUTIVE) return [];
+    return Array.from({ length: Math.max(0, Number(count)) }, (_, place) =>
+      move(from, to, BigInt(second) + BigInt(place), 1n, place),
+    );
+  }
   return [];
+}
+
+/** How many ids a `ConsecutiveTransfer` names. */
+function consecutive([, first = "0x0"]: readonly string[], data: string): bigint {
+  const last = wordAt(data, 0);
+  return last.length === 2 + 2 * WORD ? BigInt(last) - BigInt(first) + 1n : 0n;
 }
 
 /**

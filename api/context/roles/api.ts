@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 
 import type { Logger } from "pino";
 
+import { createAdoptables } from "../../chain/adoptable.ts";
 import { createForeignContracts } from "../../chain/foreign.ts";
 import { createReceiverReads } from "../../chain/receivers.ts";
 import { watchBacklog } from "../../checks/backlog-watch.ts";
@@ -53,6 +54,7 @@ export async function serveApi(
     deriver: createWalletDeriver(needed(keys.walletsPublicKey)),
     sealer: needed(keys.sealer),
     foreign: createForeignContracts(client, FOREIGN_CALL_GAS),
+    adoptables: createAdoptables(client, chain, FOREIGN_CALL_GAS),
     receivers: createReceiverReads(client, { relay, gas: settings.limits.itemGas }),
     signals,
     addressPolicy,

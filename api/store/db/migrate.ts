@@ -31,6 +31,7 @@ import * as tokenEvents from "./migrations/0021-v0.4.0-token-events.ts";
 import * as webhooks from "./migrations/0022-v0.4.0-webhooks.ts";
 import * as partiesAndRetries from "./migrations/0023-v0.4.0-parties-and-retries.ts";
 import * as withdrawals from "./migrations/0024-v0.4.0-withdrawals.ts";
+import * as adoptedCollections from "./migrations/0025-v0.4.0-adopted-collections.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -65,6 +66,7 @@ export const MIGRATIONS: Migrations = {
   "0022-v0.4.0-webhooks": webhooks,
   "0023-v0.4.0-parties-and-retries": partiesAndRetries,
   "0024-v0.4.0-withdrawals": withdrawals,
+  "0025-v0.4.0-adopted-collections": adoptedCollections,
 };
 
 /** The migration after which processes of some roles are in a table of their own. */

@@ -13,9 +13,9 @@ export interface ContractTables {
     state: ContractState;
     /** Why it is quarantined. */
     reason: QuarantineReason | null;
-    /** When it is asked for its type, its quarantine ends, or its row is deleted (unsupported); null when nothing is to come. */
+    /** When it is asked for its type, read further, its quarantine ends, or its row is deleted (unsupported); null when nothing is to come. */
     due_at: number | null;
-    /** Last block whose logs were read before its quarantine; null while the logs of all blocks are read. */
+    /** Last block whose logs are stored, before its quarantine or while its past is read; null while the logs of all blocks are read. */
     as_of: number | null;
     /** Reads that failed one after the other; before its type is known, or while it is in quarantine, also tries to ask it. */
     failures: number;

@@ -263,7 +263,8 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     seq: Generated<number>;
     address: string;
     app_id: string;
-    request_id: string;
+    /** null: it is adopted. */
+    request_id: string | null;
     type: CollectionType;
     hosting: Hosting;
     name: string;
@@ -298,6 +299,11 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     listed: number;
     /** What verifiers said of the contract; null: none was asked, or none has answered. */
     verified: Verified | null;
+    /** 1: another party deployed the contract, and the app has adopted it. It also has a row in `foreign_contracts`. */
+    adopted: Generated<number>;
+    /** Of an adopted contract: its `totalSupply`, decimal; null: it tells none. */
+    total_supply: string | null;
+    /** The block that created it. Of an adopted one: the last block that was stored when it was adopted. */
     block_number: number;
     created_at: number;
   };
@@ -344,6 +350,8 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     since_block: number;
     /** The block of the last change of `quantity`; null: a version before 0.4.0 stored the row, and the change is final. */
     changed_block: number | null;
+    /** 1: not in the lists of its owner, because the app of the contract or of a follower does not have that wallet: see `listed-holdings.ts`. */
+    unlisted: Generated<number>;
   };
 
   transfers: {

@@ -45,8 +45,8 @@ export interface AttributedSlice {
   }[];
   /** Requests whose number was cancelled, with the transaction that did it. */
   cancelled: { request: StoredRequest; transactionHash: string; blockNumber: number }[];
-  /** Token movements in the service's collections and in foreign contracts, in the order of the chain. */
-  entries: { move: StoredMove; type: CollectionType; foreign: boolean; mintedBy: StoredRequest | null }[];
+  /** Token movements in the service's collections, in adopted and in other foreign contracts, in the order of the chain. */
+  entries: { move: StoredMove; type: CollectionType; kind: MoveKind; mintedBy: StoredRequest | null }[];
   /** The first row of the history of `entries`, if that is stored already and hidden: see `storeHistoryPart`. */
   historyFrom?: number;
   edits: ChainEdit[];
@@ -57,6 +57,12 @@ export interface AttributedSlice {
   /** Headers below this block are deleted. */
   forgetBlocksBefore: number;
 }
+
+/**
+ * Whose the contract of a move is. `own`: the service's collection. `adopted`: another party deployed it, and all of its holders are
+ * stored as its events say. `foreign`: only balances of wallets are stored, as the contract says.
+ */
+export type MoveKind = "own" | "adopted" | "foreign";
 
 /** A slice with what only a node can say of it. */
 export interface SliceToStore extends AttributedSlice {
@@ -255,14 +261,35 @@ async function applyMoves(
   else await showHidden(trx);
   countHistory(history, wallets, counters);
   // A transfer of a wallet to itself changes no holding.
-  const own = entries.filter(({ foreign, move }) => !foreign && move.from !== move.to);
-  if (own.length === 0) return;
+  await applyHoldings(
+    trx,
+    entries.filter(({ kind, move }) => kind !== "foreign" && move.from !== move.to),
+    counters,
+  );
+}
+
+/** Changes tokens and holdings. @param moves no transfers of a wallet to itself. */
+export async function applyHoldings(
+  trx: Trx,
+  moves: AttributedSlice["entries"],
+  counters: CounterDeltas,
+): Promise<void> {
+  if (moves.length === 0) return;
   const tokens = await TokenSet.read(
     trx,
-    own.filter(({ move }) => move.from === null || move.to === null).map(({ move }) => move),
+    moves.filter(({ kind, move }) => kind === "adopted" || move.from === null || move.to === null).map(({ move }) => move),
   );
-  const holdings = await HoldingSet.read(trx, own.flatMap(endsOf));
-  for (const { move, type, mintedBy } of own) {
+  const adopted = moves.filter(({ kind }) => kind === "adopted");
+  const contracts = new Set(adopted.map(({ move }) => move.contract));
+  const listed = new Set(adopted.flatMap(({ move }) => (move.historyOf ?? []).map((owner) => `${move.contract} ${owner}`)));
+  const isUnlisted = ({ contract, owner }: HoldingKey) => contracts.has(contract) && !listed.has(`${contract} ${owner}`);
+  const holdings = await HoldingSet.read(trx, moves.flatMap(endsOf), isUnlisted);
+  for (const { move, type, kind, mintedBy } of moves) {
+    if (kind === "adopted") {
+      tokens.moveAsTold(move, type);
+      holdings.moveAsTold(move, type, move.blockNumber);
+      continue;
+    }
     if (move.from === null) tokens.mint(move, type, contentOf(mintedBy));
     if (move.to === null) tokens.burn(move);
     holdings.move(move, move.blockNumber);
@@ -304,7 +331,7 @@ function collectionsOf({ batches, cancelled, entries, edits }: SliceToStore): st
   const requests = [...batches.flatMap(({ outcomes }) => outcomes), ...cancelled];
   return [
     ...requests.flatMap(({ request: { command } }) => ("collection" in command ? [command.collection] : [])),
-    ...entries.flatMap(({ move, foreign }) => (foreign ? [] : [move.contract])),
+    ...entries.flatMap(({ move, kind }) => (kind === "foreign" ? [] : [move.contract])),
     ...edits.map(({ contract }) => contract),
   ];
 }

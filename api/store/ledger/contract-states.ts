@@ -12,8 +12,8 @@ import type { ForeignContractRow } from "../db/schema-contracts.ts";
 import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Db, type Trx } from "../db/sql.ts";
 import { checkpointOf } from "../db/meta.ts";
 import { AT_A_TIME, leaseUntil, READ_WAIT } from "./contract-reads.ts";
-import { followFromNow } from "./follow.ts";
-import { noteForeignChange, unfollowContract } from "./indexed-contracts.ts";
+import { followFromNow, readBack } from "./follow.ts";
+import { adoptedAmong, noteForeignChange, unfollowContract } from "./indexed-contracts.ts";
 
 /** Blocks over which moves are counted. */
 const FLOOD_BLOCKS = 500;
@@ -150,6 +150,9 @@ export async function leaseContracts(trx: Trx, now: number): Promise<ForeignCont
   return taken;
 }
 
+/** All logs of the contract are read from now on. */
+export const FOLLOWED = { state: "followed", due_at: null, failures: 0, reason: null, as_of: null } as const;
+
 /**
  * Stores the answer of a contract that was asked for its type. Changes nothing if another process has taken it since.
  * @param known null: it is not a token contract. Undefined: nobody knows. It is asked again soon, and the try does not count.
@@ -162,6 +165,7 @@ export async function recordInspection(
 ): Promise<void> {
   await lockLedger(trx);
   const released = known !== undefined && contract.state === "quarantined";
+  const isAdopted = (await adoptedAmong(trx, [contract.address])).size > 0;
   const changed = await trx
     .updateTable("foreign_contracts")
     .set({
@@ -169,15 +173,7 @@ export async function recordInspection(
         ? { due_at: now + READ_WAIT.first, failures: contract.failures }
         : known === null
           ? { state: "unsupported", due_at: now + UNSUPPORTED_FOR }
-          : {
-              state: "followed",
-              due_at: null,
-              failures: 0,
-              type: known.type,
-              name: known.name,
-              reason: null,
-              as_of: null,
-            }),
+          : { ...FOLLOWED, type: known.type, name: known.name }),
       ...(released ? { window_logs: 0, released_at: now } : {}),
     })
     .where("address", "=", contract.address)
@@ -186,6 +182,7 @@ export async function recordInspection(
     .where("due_at", "=", contract.due_at)
     .executeTakeFirst();
   if (changed.numUpdatedRows === 0n || known === undefined) return;
+  if (isAdopted) return readBack(trx, [contract.address], contract.as_of ?? (await checkpointOf(trx)));
   const follows = await followsOf(trx, contract.address);
   if (known === null) for (const { appId } of follows) await unfollowContract(trx, appId, contract.address);
   else if (released) await readAllAgain(trx, follows);
@@ -206,7 +203,11 @@ interface Follow {
 export async function readAllAgain(trx: Trx, follows: readonly Follow[]): Promise<void> {
   if (follows.length === 0) return;
   const block = await checkpointOf(trx);
-  const rows = follows.map(({ appId, contract }) => ({ app_id: appId, address: contract }));
+  // Of adopted contracts the logs are read again.
+  const adopted = await adoptedAmong(trx, new Set(follows.map(({ contract }) => contract)));
+  const rows = follows.flatMap(({ appId, contract }) =>
+    adopted.has(contract) ? [] : [{ app_id: appId, address: contract }],
+  );
   const held = () => sql`
     ${rowSet(trx, { app_id: "text", address: "text" }, rows)} as input
       join holdings on holdings.contract = input.address

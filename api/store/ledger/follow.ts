@@ -8,11 +8,12 @@ import { type Db, lockLedger, rowSet, textSet, type Trx } from "../db/sql.ts";
 import type { HoldingKey } from "../../domain/token.ts";
 import { checkpointOf } from "../db/meta.ts";
 import { setHoldings } from "./holding-set.ts";
-import { noteForeignChange } from "./indexed-contracts.ts";
+import { adoptedAmong, noteForeignChange } from "./indexed-contracts.ts";
+import { listHoldings } from "./listed-holdings.ts";
 
 /* Following contracts of others, and the balances that the chain reported. All of it works on sets. */
 
-/** The contract at an address, and whether the app follows it. */
+/** The contract at an address, and whether the app follows it, or has adopted it. */
 export interface FollowedContract extends ForeignContractRow {
   followed: boolean;
 }
@@ -26,18 +27,19 @@ export async function findForeignContracts(
   const wanted = [...new Set(addresses)].map((address) => ({ address }));
   if (wanted.length === 0) return new Map();
   const { rows } = await sql<ForeignContractRow & { follow: number | null }>`
-    select foreign_contracts.*, contract_follows.seq as follow
+    select foreign_contracts.*, coalesce(contract_follows.seq, collections.seq) as follow
       from ${rowSet(db, { address: "text" }, wanted)} as input
       join foreign_contracts on foreign_contracts.address = input.address
       left join contract_follows on contract_follows.address = input.address
-       and contract_follows.app_id = ${appId} and contract_follows.ended_at is null`.execute(db);
+       and contract_follows.app_id = ${appId} and contract_follows.ended_at is null
+      left join collections on collections.address = input.address and collections.app_id = ${appId}`.execute(db);
   return new Map(rows.map(({ follow, ...contract }) => [contract.address, { ...contract, followed: follow !== null }]));
 }
 
 /** A caller can name a collection of the service before its block is stored. Such a contract is not followed as foreign. */
 async function withoutCollections(trx: Trx, addresses: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ address: string }>`
-    select address from collections where address in ${textSet(trx, addresses)}`.execute(trx);
+    select address from collections where adopted = 0 and address in ${textSet(trx, addresses)}`.execute(trx);
   const collections = new Set(rows.map(({ address }) => address));
   return addresses.filter((address) => !collections.has(address));
 }
@@ -82,6 +84,7 @@ async function insertFollows(trx: Trx, appId: string, addresses: readonly string
         addresses.map((address) => ({ address })),
       )} as input order by ord`.execute(trx);
   await addToCounter(trx, counterKeys.contracts(appId), addresses.length);
+  await listHoldings(trx, appId, addresses);
 }
 
 /** Adds contracts, and the types of those that were followed before their types were known. @returns how many. */
@@ -141,6 +144,17 @@ export async function followAfter(
      where ended_at is null and followed_from >= ${since}
        and (app_id, address) in
         (select app_id, address from ${rowSet(trx, { app_id: "text", address: "text" }, rows)} as input)`.execute(trx);
+  const adopted = await adoptedAmong(trx, new Set(rows.map(({ address }) => address)));
+  await readBack(trx, [...adopted.keys()], since);
+}
+
+/** Lets the blocks after `asOf` of adopted contracts be read before the new ones. */
+export async function readBack(trx: Trx, contracts: readonly string[], asOf: number): Promise<void> {
+  if (contracts.length === 0) return;
+  await sql`
+    update foreign_contracts set state = 'reading', as_of = ${asOf}, due_at = ${AT_ONCE}, failures = 0, window_logs = 0
+     where address in ${textSet(trx, contracts)}`.execute(trx);
+  await noteForeignChange(trx);
 }
 
 /** A wallet's balance of a foreign token. */
@@ -148,7 +162,7 @@ export interface ForeignHolding extends HoldingKey {
   quantity: string;
 }
 
-/** Stores balances of foreign tokens, as the chain reported them at `block`. */
+/** Stores balances of foreign tokens, as the chain reported them at `block`. Those of adopted contracts are stored already. */
 export async function recordForeignHoldings(
   trx: Trx,
   holdings: readonly ForeignHolding[],
@@ -156,7 +170,9 @@ export async function recordForeignHoldings(
 ): Promise<void> {
   if (holdings.length === 0) return;
   await lockLedger(trx);
-  const foreign = new Set(await withoutCollections(trx, [...new Set(holdings.map(({ contract }) => contract))]));
+  const contracts = [...new Set(holdings.map(({ contract }) => contract))];
+  const adopted = await adoptedAmong(trx, contracts);
+  const foreign = new Set((await withoutCollections(trx, contracts)).filter((contract) => !adopted.has(contract)));
   const counters = new CounterDeltas();
   const stored = holdings
     .filter(({ contract }) => foreign.has(contract))

@@ -2,7 +2,8 @@ import { sql } from "kysely";
 
 import type { TokenMove } from "../../domain/token.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
-import { rowSet, type Trx } from "../db/sql.ts";
+import type { TransferRow } from "../db/schema.ts";
+import { integerSet, rowSet, type Trx } from "../db/sql.ts";
 
 /** One movement of copies of a token, as a log shows it, ready to be stored. */
 export interface StoredMove extends TokenMove {
@@ -68,6 +69,24 @@ export async function insertHistory(
     select wallet, transfer_id from ${rowSet(trx, { wallet: "text", transfer_id: "integer" }, entries)} as input
   `.execute(trx);
   return first;
+}
+
+/** Deletes moves from all histories. @returns which of them were in the histories of wallets. */
+export async function deleteHistory(
+  trx: Trx,
+  moves: readonly Pick<TransferRow, "id" | "contract" | "token_id">[],
+  counters: CounterDeltas,
+  { hides = false }: { hides?: boolean } = {},
+): Promise<{ wallet: string; transfer_id: number }[]> {
+  const ids = moves.map(({ id }) => id);
+  const { rows: entries } = await sql<{ wallet: string; transfer_id: number }>`
+    select wallet, transfer_id from wallet_history where transfer_id in ${integerSet(trx, ids)}`.execute(trx);
+  for (const { contract, token_id } of moves) counters.add(counterKeys.tokenHistory(contract, token_id), -1);
+  for (const { wallet } of entries) counters.add(counterKeys.walletHistory(wallet), -1);
+  if (hides) return entries;
+  await sql`delete from wallet_history where transfer_id in ${integerSet(trx, ids)}`.execute(trx);
+  await sql`delete from transfers where id in ${integerSet(trx, ids)}`.execute(trx);
+  return entries;
 }
 
 export function countHistory(

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import type { CollectionType } from "../../domain/command.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
 import { integerSet, rowSet, type Trx } from "../db/sql.ts";
 import { type HoldingKey, holdingKey } from "../../domain/token.ts";
@@ -8,6 +9,8 @@ import { lockHoldings } from "../requests/locked-rows.ts";
 interface Entry extends HoldingKey {
   /** The row as it is stored; null when there is none. */
   stored: { seq: number; quantity: bigint } | null;
+  /** Whether it is left out of its owner's lists: see `listed-holdings.ts`. */
+  unlisted: boolean;
   /** Whether the stored row is deleted, with its reservations and its first block. */
   dropped: boolean;
   quantity: bigint;
@@ -23,7 +26,12 @@ interface Entry extends HoldingKey {
 export class HoldingSet {
   readonly #entries = new Map<string, Entry>();
 
-  static async read(trx: Trx, keys: Iterable<HoldingKey>): Promise<HoldingSet> {
+  /** @param isUnlisted of a holding that has no row. */
+  static async read(
+    trx: Trx,
+    keys: Iterable<HoldingKey>,
+    isUnlisted: (key: HoldingKey) => boolean = () => false,
+  ): Promise<HoldingSet> {
     const set = new HoldingSet();
     for (const { contract, tokenId, owner } of keys) {
       const entry = {
@@ -31,6 +39,7 @@ export class HoldingSet {
         tokenId,
         owner,
         stored: null,
+        unlisted: isUnlisted({ contract, tokenId, owner }),
         dropped: false,
         quantity: 0n,
         sinceBlock: 0,
@@ -43,6 +52,7 @@ export class HoldingSet {
       if (entry === undefined) continue;
       entry.quantity = BigInt(row.quantity);
       entry.stored = { seq: row.seq, quantity: entry.quantity };
+      entry.unlisted = row.unlisted === 1;
     }
     return set;
   }
@@ -57,6 +67,22 @@ export class HoldingSet {
     const quantity = BigInt(move.quantity);
     if (from !== null) this.#change({ contract, tokenId, owner: from }, -quantity, sinceBlock);
     if (to !== null) this.#change({ contract, tokenId, owner: to }, quantity, sinceBlock);
+  }
+
+  /** The same in an adopted contract, whose events may be wrong: a token of ERC721 is with its last receiver, and nobody has less than 0. */
+  moveAsTold(
+    { contract, tokenId, quantity, from, to }: Parameters<HoldingSet["move"]>[0],
+    type: CollectionType,
+    sinceBlock: number,
+  ): void {
+    const copies = BigInt(quantity);
+    if (from !== null) {
+      const entry = this.#entry({ contract, tokenId, owner: from });
+      setQuantity(entry, entry.quantity > copies ? entry.quantity - copies : 0n, sinceBlock);
+    }
+    if (to === null) return;
+    const entry = this.#entry({ contract, tokenId, owner: to });
+    setQuantity(entry, type === "ERC721" ? 1n : entry.quantity + copies, sinceBlock);
   }
 
   #change(key: HoldingKey, delta: bigint, sinceBlock: number): void {
@@ -117,6 +143,7 @@ async function insert(trx: Trx, added: readonly Entry[]): Promise<void> {
     quantity: entry.quantity.toString(),
     since_block: entry.sinceBlock,
     changed_block: entry.changedBlock,
+    unlisted: entry.unlisted ? 1 : 0,
   }));
   const columns = {
     contract: "text",
@@ -125,19 +152,21 @@ async function insert(trx: Trx, added: readonly Entry[]): Promise<void> {
     quantity: "text",
     since_block: "integer",
     changed_block: "integer",
+    unlisted: "integer",
   } as const;
   await sql`
-    insert into holdings (contract, token_id, owner, quantity, reserved, since_block, changed_block)
-    select contract, token_id, owner, quantity, '0', since_block, changed_block from ${rowSet(trx, columns, rows)} as input order by ord
+    insert into holdings (contract, token_id, owner, quantity, reserved, since_block, changed_block, unlisted)
+    select contract, token_id, owner, quantity, '0', since_block, changed_block, unlisted from ${rowSet(trx, columns, rows)} as input order by ord
   `.execute(trx);
 }
 
-function count(counters: CounterDeltas, { contract, tokenId, owner, stored, quantity }: Entry): void {
+function count(counters: CounterDeltas, { contract, tokenId, owner, stored, quantity, unlisted }: Entry): void {
   const delta = (quantity > 0n ? 1 : 0) - (stored === null ? 0 : 1);
   if (delta === 0) return;
+  counters.add(counterKeys.owners(contract, tokenId), delta);
+  if (unlisted) return;
   counters.add(counterKeys.holdings(owner), delta);
   counters.add(counterKeys.holdingsOfContract(owner, contract), delta);
-  counters.add(counterKeys.owners(contract, tokenId), delta);
 }
 
 /** Sets the number of copies of several holdings. */

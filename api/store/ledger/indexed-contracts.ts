@@ -5,6 +5,7 @@ import { addToCounter, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { checkpointOf, type MetaKey, readMeta, writeMeta } from "../db/meta.ts";
 import { type Db, lockLedger, textSet, type Trx } from "../db/sql.ts";
 import { setHoldings } from "./holding-set.ts";
+import { unlistHoldings } from "./listed-holdings.ts";
 
 /**
  * Makes an app stop following a contract. The tokens of the app's wallets leave the listings; their history stays.
@@ -29,6 +30,11 @@ export async function unfollowContract(trx: Trx, appId: string, address: string)
     .whereRef("followed_from", ">=", "ended_at")
     .execute();
   await addToCounter(trx, counterKeys.contracts(appId), -1);
+  if ((await adoptedAmong(trx, [address])).size > 0) {
+    await unlistHoldings(trx, appId, address);
+    await noteForeignChange(trx);
+    return true;
+  }
   await forgetHoldings(trx, address, appId, new CounterDeltas());
   await sql`
     delete from uncertain_holdings where contract = ${address} and owner in
@@ -43,7 +49,7 @@ export async function unfollowContract(trx: Trx, appId: string, address: string)
 }
 
 /** Removes the holdings in a contract: of the app's wallets, or of all. */
-async function forgetHoldings(
+export async function forgetHoldings(
   trx: Trx,
   contract: string,
   appId: string | null,
@@ -88,6 +94,8 @@ interface ForeignContract {
   type: CollectionType;
   /** Whether its last read succeeded. The balances of any other are read in the background only. */
   healthy: boolean;
+  /** The app that has adopted it; null: none. Its logs say then who holds its tokens, and all of them are stored. */
+  adopter: string | null;
   /** The times in which each app follows it. */
   followers: ReadonlyMap<string, readonly FollowTime[]>;
 }
@@ -107,8 +115,9 @@ export interface IndexedContracts {
   readonly foreignVersion: number;
 }
 
-/** Whether an app that follows the contract gets what happens in a block. */
+/** Whether an app that follows the contract, or has adopted it, gets what happens in a block. */
 export function followsAt(contract: ForeignContract, appId: string, block: number): boolean {
+  if (contract.adopter === appId) return true;
   const times = contract.followers.get(appId) ?? [];
   return times.some(({ from, to }) => from < block && (to === null || block <= to));
 }
@@ -138,6 +147,7 @@ export class IndexedContractsCache {
       .selectFrom("collections")
       .select(["seq", "address", "type"])
       .where("seq", ">", this.#newest)
+      .where("adopted", "=", 0)
       .orderBy("seq")
       .execute();
     for (const row of added) this.#collections.set(row.address, row.type);
@@ -155,7 +165,10 @@ export function readIndexedContracts(db: Db): Promise<IndexedContracts> {
   return new IndexedContractsCache().read(db);
 }
 
-/** Reads all contracts that are or were followed, also those in quarantine, with all the times in which apps followed them. */
+/**
+ * Reads all contracts that are or were followed, also those in quarantine, with all the times in which apps followed them. Those that
+ * are adopted are left out.
+ */
 export async function readEverIndexedContracts(db: Db): Promise<IndexedContracts> {
   return { ...(await new IndexedContractsCache().read(db)), foreign: await foreignOf(db, "ever") };
 }
@@ -170,11 +183,11 @@ export async function followsSince(
 ): Promise<{ appId: string; contract: string }[] | null> {
   if ((await versionOf(db, "foreign_version")) === indexed.foreignVersion) return null;
   const added: { appId: string; contract: string }[] = [];
-  for (const [contract, { followers }] of await foreignOf(db, "now")) {
+  for (const [contract, { followers, adopter }] of await foreignOf(db, "now")) {
     if (indexed.collections.has(contract)) continue;
-    for (const appId of followers.keys()) {
-      if (!(indexed.foreign.get(contract)?.followers.has(appId) ?? false)) added.push({ appId, contract });
-    }
+    const known = indexed.foreign.get(contract);
+    for (const appId of followers.keys()) if (known?.followers.has(appId) !== true) added.push({ appId, contract });
+    if (adopter !== null && known?.adopter !== adopter) added.push({ appId: adopter, contract });
   }
   return added;
 }
@@ -187,10 +200,15 @@ async function foreignOf(db: Db, when: "now" | "ever"): Promise<ReadonlyMap<stri
     .select("follow.ended_at")
     .where("contract.type", "is not", null);
   if (when === "now") query = query.where("contract.state", "=", "followed").where("follow.ended_at", "is", null);
-  const contracts = new Map<string, { type: CollectionType; healthy: boolean; followers: Map<string, FollowTime[]> }>();
+  const adopted = await adoptedContracts(db);
+  const contracts = new Map<string, Omit<ForeignContract, "followers"> & { followers: Map<string, FollowTime[]> }>();
+  const empty = { healthy: true, adopter: null };
+  for (const { address, type, app_id: adopter, state } of adopted.values())
+    if (when === "now" && state === "followed") contracts.set(address, { ...empty, type, adopter, followers: new Map() });
   for (const row of await query.execute()) {
-    if (row.type === null) continue;
+    if (row.type === null || (when === "ever" && adopted.has(row.address))) continue;
     const found = contracts.get(row.address) ?? {
+      ...empty,
       type: row.type,
       healthy: row.failures === 0,
       followers: new Map<string, FollowTime[]>(),
@@ -201,6 +219,23 @@ async function foreignOf(db: Db, when: "now" | "ever"): Promise<ReadonlyMap<stri
     contracts.set(row.address, found);
   }
   return contracts;
+}
+
+async function adoptedContracts(db: Db) {
+  const rows = await db
+    .selectFrom("collections as collection")
+    .innerJoin("foreign_contracts as contract", "contract.address", "collection.address")
+    .select(["collection.address", "collection.type", "collection.app_id", "contract.state"])
+    .where("collection.adopted", "=", sql.lit(1))
+    .execute();
+  return new Map(rows.map((row) => [row.address, row]));
+}
+
+/** Those of the contracts that an app has adopted, with their types. */
+export async function adoptedAmong(db: Db, contracts: Iterable<string>): Promise<Map<string, CollectionType>> {
+  const { rows } = await sql<{ address: string; type: CollectionType }>`
+    select address, type from collections where adopted = 1 and address in ${textSet(db, contracts)}`.execute(db);
+  return new Map(rows.map(({ address, type }) => [address, type]));
 }
 
 /** Call it in every transaction that deletes collections. */

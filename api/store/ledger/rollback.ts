@@ -1,11 +1,13 @@
 import { sql } from "kysely";
 
-import { CounterDeltas, counterKeys } from "../db/counters.ts";
+import type { CollectionType } from "../../domain/command.ts";
+import { CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import { type Db, forUpdate, integerSet, rowSet, type Trx } from "../db/sql.ts";
 import { undoEdits } from "./chain-edits.ts";
 import { deleteMeta, readMeta, writeMeta } from "../db/meta.ts";
 import { hiddenFrom, hideFrom } from "./hidden-history.ts";
+import { deleteHistory } from "./history.ts";
 import { HoldingSet } from "./holding-set.ts";
 import { countMinted, TokenSet } from "./token-set.ts";
 import { undoCosts } from "../requests/costs.ts";
@@ -16,7 +18,7 @@ import { enqueueEvents } from "../outbox/events.ts";
 import type { TransferRow } from "../db/schema.ts";
 import { correctTokenEvents, isReadAgain } from "./token-events.ts";
 import { markUncertain } from "./uncertain.ts";
-import { noteForeignChange, noteRemovedCollections } from "./indexed-contracts.ts";
+import { adoptedAmong, noteForeignChange, noteRemovedCollections } from "./indexed-contracts.ts";
 
 /** Entries of the history that one commit deletes. Those of a larger block are hidden, and deleted afterwards. */
 export const MOST_DELETED = 2_000;
@@ -102,13 +104,11 @@ async function undoTransfers(trx: Trx, fork: number, counters: CounterDeltas): P
   // Sorted here: for an order by id, SQLite would read the whole table in that order instead of the blocks' index.
   dropped.sort((a, b) => b.id - a.id);
   const foreign = await foreignAmong(trx, dropped);
+  const adopted = await adoptedAmong(trx, foreign);
+  for (const contract of adopted.keys()) foreign.delete(contract);
   await undoHistory(trx, dropped, { foreign, fork }, counters);
-  await undoMoves(
-    trx,
-    dropped.filter((row) => !foreign.has(row.contract) && row.from_address !== row.to_address),
-    fork,
-    counters,
-  );
+  const moved = dropped.filter((row) => !foreign.has(row.contract) && row.from_address !== row.to_address);
+  await undoMoves(trx, moved, { fork, adopted }, counters);
 }
 
 /** Removes moves from all histories. Balances in foreign contracts must be read again. */
@@ -119,17 +119,10 @@ async function undoHistory(
   counters: CounterDeltas,
 ): Promise<void> {
   if (dropped.length === 0) return;
-  const ids = dropped.map(({ id }) => id);
-  const { rows: entries } = await sql<{ wallet: string; transfer_id: number }>`
-    select wallet, transfer_id from wallet_history where transfer_id in ${integerSet(trx, ids)}`.execute(trx);
-  if (ids.length > MOST_DELETED) await hideFrom(trx, ids.at(-1) ?? 0);
-  else {
-    await sql`delete from wallet_history where transfer_id in ${integerSet(trx, ids)}`.execute(trx);
-    await sql`delete from transfers where id in ${integerSet(trx, ids)}`.execute(trx);
-  }
+  const hides = dropped.length > MOST_DELETED;
+  const entries = await deleteHistory(trx, dropped, counters, { hides });
+  if (hides) await hideFrom(trx, dropped.at(-1)?.id ?? 0);
   const byId = new Map(dropped.map((row) => [row.id, row]));
-  for (const row of dropped) counters.add(counterKeys.tokenHistory(row.contract, row.token_id), -1);
-  for (const { wallet } of entries) counters.add(counterKeys.walletHistory(wallet), -1);
   const uncertain = entries.flatMap(({ wallet: owner, transfer_id: id }) => {
     const row = byId.get(id);
     if (row === undefined || !foreign.has(row.contract)) return [];
@@ -142,7 +135,7 @@ async function undoHistory(
 async function undoMoves(
   trx: Trx,
   dropped: readonly TransferRow[],
-  fork: number,
+  { fork, adopted }: { fork: number; adopted: ReadonlyMap<string, CollectionType> },
   counters: CounterDeltas,
 ): Promise<void> {
   const moves = dropped.map((row) => ({
@@ -157,13 +150,19 @@ async function undoMoves(
   }));
   const tokens = await TokenSet.read(
     trx,
-    moves.filter(({ type }) => type !== "transfer"),
+    moves.filter(({ type, contract }) => type !== "transfer" || adopted.has(contract)),
   );
   const ends = moves.flatMap(({ contract, tokenId, from, to }) =>
     [from, to].flatMap((owner) => (owner === null ? [] : [{ contract, tokenId, owner }])),
   );
   const holdings = await HoldingSet.read(trx, ends);
   for (const move of moves) {
+    const type = adopted.get(move.contract);
+    if (type !== undefined) {
+      tokens.moveAsTold({ ...move, timestamp: 0 }, type, true);
+      holdings.moveAsTold(move, type, fork);
+      continue;
+    }
     if (move.type === "mint") tokens.undoMint(move);
     if (move.type === "burn") tokens.undoBurn(move);
     holdings.move(move, fork);

@@ -89,6 +89,23 @@ export class TokenSet {
     change(entry, -BigInt(move.quantity), move.blockNumber);
   }
 
+  /**
+   * The same in an adopted contract, whose events may be wrong: a token that moves exists, and no number of copies is below 0.
+   * @param undone whether it takes a move back that a reorg has dropped.
+   */
+  moveAsTold(move: Change & Pick<StoredMove, "from" | "to" | "timestamp">, type: CollectionType, undone = false): void {
+    const entry = this.#entry(move);
+    if (entry.minted === null && !undone) {
+      entry.minted = { block: move.blockNumber, at: move.timestamp };
+      entry.first = true;
+    }
+    const copies = BigInt(move.quantity);
+    const least = move.to === null ? 0n : type === "ERC721" || entry.supply === 0n ? copies : entry.supply;
+    const sum = entry.supply + (move.from === null ? copies : move.to === null ? -copies : 0n);
+    const supply = type === "ERC721" ? least : sum > least ? sum : least;
+    change(entry, supply - entry.supply, move.blockNumber);
+  }
+
   /** Undoes a mint that a reorg dropped. The row is deleted only if its first block was dropped too. */
   undoMint(move: Change): void {
     change(this.#entry(move), -BigInt(move.quantity), move.blockNumber);

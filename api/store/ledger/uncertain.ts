@@ -52,11 +52,13 @@ export async function followedAmong<Holding extends HoldingKey>(
   return holdings.filter((_, index) => found.has(index));
 }
 
+/** Of an adopted contract the logs say who holds its tokens. */
 function followed(trx: Trx, holdings: readonly HoldingKey[]): RawBuilder<unknown> {
   return sql`${rowSet(trx, COLUMNS, holdings.map(rowOf))} as input
       join wallets on wallets.address = input.owner
       join contract_follows on contract_follows.app_id = wallets.app_id and contract_follows.address = input.contract
-                           and contract_follows.ended_at is null`;
+                           and contract_follows.ended_at is null
+       and not exists (select 1 from collections where collections.address = input.contract)`;
 }
 
 /** Removes the marks of balances that were read at block `upTo`. Marks of later blocks stay. @returns those that were marked. */

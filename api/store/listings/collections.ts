@@ -4,7 +4,8 @@ import type { CollectionMetadata, CollectionKind, CreateCollection } from "../..
 import type { Verified } from "../../domain/verification.ts";
 import { compiledSetQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
-import { type Db, inParts, rowSet, type SetColumns, type Trx } from "../db/sql.ts";
+import { blockOf } from "../db/meta.ts";
+import { type Db, inParts, rowSet, type SetColumns, textSet, type Trx } from "../db/sql.ts";
 import {
   DIRECTIONS,
   ENOUGH_BYTES,
@@ -21,10 +22,33 @@ import type { CollectionRow } from "../db/schema.ts";
 /** A collection's row, with its metadata parsed. */
 export interface StoredCollection extends Omit<CollectionRow, "metadata"> {
   metadata: CollectionMetadata;
+  /** How far an adopted contract is stored; null: the service deployed it. */
+  adoption: Adoption | null;
+}
+
+interface Adoption {
+  state: "reading" | "followed" | "quarantined";
+  /** Up to this block it is stored. */
+  asOf: number;
+  /** Up to this block the chain is stored. */
+  checkpoint: number;
 }
 
 function toCollection(row: CollectionRow): StoredCollection {
-  return { ...row, metadata: JSON.parse(row.metadata) as CollectionMetadata };
+  return { ...row, metadata: JSON.parse(row.metadata) as CollectionMetadata, adoption: null };
+}
+
+/** With the progress of those that are adopted. */
+async function toCollections(db: Db, rows: readonly CollectionRow[]): Promise<StoredCollection[]> {
+  const adopted = rows.filter((row) => row.adopted === 1).map(({ address }) => address);
+  const collections = rows.map(toCollection);
+  if (adopted.length === 0) return collections;
+  const { rows: found } = await sql<Adoption & { address: string }>`
+    select address, state, coalesce(as_of, ${blockOf("checkpoint")}, 0) as "asOf",
+           coalesce(${blockOf("checkpoint")}, 0) as "checkpoint"
+      from foreign_contracts where address in ${textSet(db, adopted)}`.execute(db);
+  const states = new Map(found.map(({ address, ...state }) => [address, state]));
+  return collections.map((collection) => ({ ...collection, adoption: states.get(collection.address) ?? null }));
 }
 
 /** A collection of any app, listed or not. For questions about the chain, not about ownership by an app. */
@@ -46,7 +70,7 @@ export async function findCollectionOfApp(
     .where("app_id", "=", appId)
     .where("listed", "=", 1)
     .executeTakeFirst();
-  return row && toCollection(row);
+  return row && (await toCollections(db, [row]))[0];
 }
 
 const collectionsByAddress = compiledSetQuery(
@@ -67,7 +91,7 @@ export async function findCollectionsOfApps(
     db,
     [...new Set(calls.map(({ address }) => address))].map((address) => ({ address })),
   );
-  const found = new Map(rows.map((row) => [row.address, toCollection(row)]));
+  const found = new Map((await toCollections(db, rows)).map((row) => [row.address, row]));
   return calls.map(({ appId, address }) => {
     const collection = found.get(address);
     return collection?.app_id === appId ? collection : undefined;
@@ -100,7 +124,7 @@ export async function listCollections(
     mayFollow = part.length === PART && rows.length < wanted;
   }
   const limit = mayFollow ? rows.length - 1 : page.limit;
-  return pageOf(rows.map(toCollection), total, { ...page, limit }, (row) => row.seq);
+  return pageOf(await toCollections(db, rows), total, { ...page, limit }, (row) => row.seq);
 }
 
 function sizeOf(rows: readonly CollectionRow[]): number {
@@ -135,7 +159,7 @@ export async function searchCollections(
     .orderBy("seq")
     .limit(limit)
     .execute();
-  return rows.map(toCollection);
+  return toCollections(db, rows);
 }
 
 /** A collection that a request created. */
@@ -175,7 +199,7 @@ const COLUMNS = {
   listed: "integer",
   block_number: "integer",
   created_at: "integer",
-} as const satisfies SetColumns<Exclude<keyof CollectionRow, "seq" | "verified">>;
+} as const satisfies SetColumns<Exclude<keyof CollectionRow, "seq" | "verified" | "adopted" | "total_supply">>;
 const NAMES = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
 
 /** Stores collections. Each is listed once its block is deep enough. */
@@ -229,6 +253,7 @@ export function unverifiedCollections(
     .select(["seq", "address"])
     .where("seq", ">", after)
     .where("listed", "=", 1)
+    .where("adopted", "=", 0)
     .where((where) => where.or([where("verified", "is", null), where("verified", "=", "failed")]))
     .orderBy("seq")
     .limit(limit)

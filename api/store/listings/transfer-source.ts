@@ -14,7 +14,7 @@ export interface TransferPlaces {
 export interface TransferSource {
   /** Whether the address is a wallet of this app. */
   ownsWallet: boolean;
-  /** The type of the service's collection at this address, of any app; null for a foreign contract. */
+  /** The type of the service's collection at this address, of any app; null for a foreign contract, also an adopted one. */
   collectionType: CollectionType | null;
   /** Whether the service's collection does not allow transfers. */
   soulbound: boolean;
@@ -36,7 +36,7 @@ export async function findTransferSources(db: Db, transfers: readonly TransferPl
            collections.soulbound as soulbound, collections.signed_burns as burns
       from ${rowSet(db, columns, wanted)} as input
       left join wallets on wallets.address = input.wallet
-      left join collections on collections.address = input.contract
+      left join collections on collections.address = input.contract and collections.adopted = 0
      order by input.ord`.execute(db);
   return rows.map(({ owned, type, soulbound, burns }) => ({
     ownsWallet: owned === 1,

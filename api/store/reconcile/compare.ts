@@ -78,8 +78,8 @@ function counted(): RawBuilder<unknown> {
     union all select 'media-bytes:' || app_id, cast(sum(size) as bigint) from app_media group by app_id
     union all select 'stored-bytes:' || app_id, cast(sum(stored_bytes) as bigint) from requests where status <> 'failed' group by app_id
     union all select 'deliveries:' || webhook_id, count(*) from deliveries group by webhook_id
-    union all select 'holdings:' || owner, count(*) from holdings group by owner
-    union all select 'holdings:' || owner || ':' || contract, count(*) from holdings group by owner, contract
+    union all select 'holdings:' || owner, count(*) from holdings where unlisted = 0 group by owner
+    union all select 'holdings:' || owner || ':' || contract, count(*) from holdings where unlisted = 0 group by owner, contract
     union all select 'owners:' || contract || ':' || token_id, count(*) from holdings group by contract, token_id
     union all select 'nfts:' || contract, count(*) from nfts where minted_block is not null and supply <> '0' group by contract
     union all select 'history:' || wallet, count(*) from wallet_history group by wallet
@@ -219,10 +219,14 @@ function historyWords(entry: Entry | undefined): string {
   ].join(" ");
 }
 
+/** The past of adopted contracts is older than the service, so it is not read again. */
+const NOT_ADOPTED = sql<boolean>`not exists (
+  select 1 from collections where collections.address = transfers.contract and collections.adopted = 1)`;
+
 /** @param after null: the first row of `fromBlock`. */
 async function history(db: Db, after: Entry | null, fromBlock = 0): Promise<Entry[]> {
   const place = after === null ? [fromBlock, -1, 0] : PLACE.map((column) => after[column]);
-  const rows = await readPage<TransferRow>(db, sql`transfers where true`, PLACE, place);
+  const rows = await readPage<TransferRow>(db, sql`transfers where ${NOT_ADOPTED}`, PLACE, place);
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
   const owners = await db.selectFrom("wallet_history").selectAll().where("transfer_id", "in", ids).execute();
@@ -232,9 +236,9 @@ async function history(db: Db, after: Entry | null, fromBlock = 0): Promise<Entr
 
 /** Does not touch the totals: `compareCounters` repairs them afterwards. */
 async function rewrite(trx: Trx, chain: Db, fromBlock: number): Promise<void> {
-  const dropped = trx.selectFrom("transfers").select("id").where("block_number", ">=", fromBlock);
+  const dropped = trx.selectFrom("transfers").select("id").where("block_number", ">=", fromBlock).where(NOT_ADOPTED);
   await trx.deleteFrom("wallet_history").where("transfer_id", "in", dropped).execute();
-  await trx.deleteFrom("transfers").where("block_number", ">=", fromBlock).execute();
+  await trx.deleteFrom("transfers").where("block_number", ">=", fromBlock).where(NOT_ADOPTED).execute();
   const read = (after: Entry | null) => history(chain, after, fromBlock);
   for await (const page of pagesAfter<Entry, Entry | null>(null, read, (entry) => entry)) {
     const wallets = new Set(page.flatMap((entry) => entry.wallets));

@@ -70,7 +70,14 @@ export class Scratch {
   /** Adds the missing collections of `from`, in the state of their creation. */
   async copyCollections(from: Db): Promise<void> {
     const read = (seq: number) =>
-      from.selectFrom("collections").selectAll().where("seq", ">", seq).orderBy("seq").limit(PAGE).execute();
+      from
+        .selectFrom("collections")
+        .selectAll()
+        .where("adopted", "=", 0)
+        .where("seq", ">", seq)
+        .orderBy("seq")
+        .limit(PAGE)
+        .execute();
     for await (const page of pagesAfter(this.#newest, read, ({ seq }) => seq)) {
       await copyPage(this.db, from, page);
       this.#newest = page.at(-1)?.seq ?? this.#newest;
@@ -122,15 +129,15 @@ async function copyPage(db: Db, from: Db, page: CollectionRow[]): Promise<void> 
   const addresses = page.map((row) => row.address);
   const taken = await db.selectFrom("collections").select("address").where("address", "in", addresses).execute();
   const known = new Set(taken.map((row) => row.address));
-  const ids = page.map((row) => row.request_id);
+  const ids = page.flatMap((row) => row.request_id ?? []);
   const requests = await from.selectFrom("requests").selectAll().where("id", "in", ids).execute();
   const byId = new Map(requests.map((row) => [row.id, toRequest(row)]));
   const missing = page
     .filter(({ address }) => !known.has(address))
     .map((row) => {
-      const request = byId.get(row.request_id);
+      const request = byId.get(row.request_id ?? "");
       if (request?.command.kind !== "create-collection")
-        throw new Error(`request ${row.request_id} made no collection`);
+        throw new Error(`no request made the collection ${row.address}`);
       const { address, owner, storage, block_number: blockNumber, created_at: createdAt } = row;
       const kind = { storage, signedBurns: row.signed_burns === 1 };
       return { request, command: request.command, address, owner, kind, blockNumber, createdAt };

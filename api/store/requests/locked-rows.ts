@@ -24,14 +24,14 @@ export async function lockTokens(trx: Trx, keys: Iterable<TokenKey>): Promise<Ma
   return new Map(rows.map((row) => [tokenKey({ contract: row.contract, tokenId: row.token_id }), row]));
 }
 
-type LockedHolding = Pick<HoldingRow, "seq" | "contract" | "token_id" | "owner" | "quantity" | "reserved">;
+type LockedHolding = Pick<HoldingRow, "seq" | "contract" | "token_id" | "owner" | "quantity" | "reserved" | "unlisted">;
 
 /** @returns the stored holdings by `holdingKey`. */
 export async function lockHoldings(trx: Trx, keys: Iterable<HoldingKey>): Promise<Map<string, LockedHolding>> {
   const wanted = [...keys];
   if (wanted.length === 0) return new Map();
   const { rows } = await sql<LockedHolding>`
-    select seq, contract, token_id, owner, quantity, reserved from holdings
+    select seq, contract, token_id, owner, quantity, reserved, unlisted from holdings
      where seq in (select seq from ${storedHoldings(trx, wanted)} as stored)
      order by seq ${forUpdate(trx)}`.execute(trx);
   return new Map(

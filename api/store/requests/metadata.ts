@@ -25,7 +25,7 @@ export async function replaceCollectionMetadata(
     .set({ metadata: JSON.stringify(metadata) })
     .where("address", "=", collection.address)
     .execute();
-  return replaceInCommand(trx, collection.request_id, metadata);
+  return collection.request_id === null ? 0 : replaceInCommand(trx, collection.request_id, metadata);
 }
 
 /**

@@ -209,7 +209,20 @@ export const collection = z
       .optional()
       .describe("Hosted only. Royalty on sales, in hundredths of a percent."),
     fee_recipient: address.nullable().optional().describe("Hosted only. Who gets the royalty."),
-    request_id: requestId,
+    adopted: z
+      .object({
+        state: z
+          .enum(["reading", "followed", "quarantined"])
+          .describe(
+            "reading: what happened before is being read. followed: everything up to the newest block is stored. quarantined: the contract floods, and is read further later.",
+          ),
+        as_of_block: z.int().describe("Its tokens, holders and history are stored up to this block."),
+        to_block: z.int().describe("The newest block that is stored of the chain."),
+        total_supply: z.string().nullable().describe("`totalSupply` of the contract. null: it tells none."),
+      })
+      .nullable()
+      .describe("Another party deployed the contract, and the app has adopted it. null: the service deployed it."),
+    request_id: requestId.nullable().describe("The request that created it. null: it is adopted."),
     created_at: time,
   })
   .meta({ id: "Collection" });

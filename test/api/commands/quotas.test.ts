@@ -321,7 +321,7 @@ describeOn("postgres", "quotas under calls of two processes", () => {
       .where("address", "=", address)
       .executeTakeFirstOrThrow();
     await two.one.write((trx) => trx.updateTable("requests").set({ status: "processing" }).execute());
-    const request = await requestRow(two.one, collection.request_id);
+    const request = await requestRow(two.one, collection.request_id ?? "");
     const { second, waited } = await overlap(
       two.one,
       (trx) => replaceCollectionMetadata(trx, collection, { description: "much longer" }),

@@ -26,6 +26,7 @@ import { createHttpServer, stopHttpServer } from "../../../api/v1/server.ts";
 import { EventStreams, type EventStreamsDeps, type StreamTimes } from "../../../api/v1/streams/event-streams.ts";
 import { type Conformance, conformanceOfSettings } from "../../support/conformance.ts";
 import { createTestDatabase } from "../../support/database.ts";
+import { FakeAdoptables } from "./fake-adoptables.ts";
 import { FakeForeign } from "./fake-foreign.ts";
 import { type BlockStoreKind, openTestBlocks, type TestBlocks } from "./test-blocks.ts";
 import type { ArrivingToken, Receiver, ReceiverReads } from "../../../api/chain/receivers.ts";
@@ -236,6 +237,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     deriver: createWalletDeriver(createKeyring(newSeedPhrase()).walletsPublicKey),
     sealer,
     foreign,
+    adoptables: new FakeAdoptables(),
     receivers: { read: (...call) => state.api!.receivers.read(...call) },
     signals: signalsOf(state, blocksStored),
     addressPolicy: options.addressPolicy ?? { allowedHosts: new Set(["10.1.2.3"]), allowLoopback: false },

@@ -10,7 +10,7 @@ import type { Database } from "../../../api/store/db/database.ts";
 import type { WebhookKey } from "../../../api/store/db/schema.ts";
 import type { Trx } from "../../../api/store/db/sql.ts";
 import { insertCollections } from "../../../api/store/listings/collections.ts";
-import type { SliceToStore } from "../../../api/store/ledger/apply-range.ts";
+import type { MoveKind, SliceToStore } from "../../../api/store/ledger/apply-range.ts";
 import type { StoredMove } from "../../../api/store/ledger/history.ts";
 import { insertDeliveries } from "../../../api/store/outbox/deliveries.ts";
 import { insertWebhook, type StoredWebhook } from "../../../api/store/outbox/webhooks.ts";
@@ -159,9 +159,9 @@ export function moveOf(
 export function entryOf(
   type: CollectionType,
   fields: Parameters<typeof moveOf>[0],
-  more: { foreign?: boolean; mintedBy?: StoredRequest | null } = {},
+  more: { kind?: MoveKind; mintedBy?: StoredRequest | null } = {},
 ): SliceToStore["entries"][number] {
-  return { move: moveOf(fields), type, foreign: false, mintedBy: null, ...more };
+  return { move: moveOf(fields), type, kind: "own", mintedBy: null, ...more };
 }
 
 /** Reserves what one request needs, as a group of one. */

@@ -81,7 +81,7 @@ describe("changing metadata", () => {
         .select("request_id")
         .where("address", "=", contract)
         .executeTakeFirstOrThrow();
-      expect((await storedRequest(api, id)).command).to.deep.include({
+      expect((await storedRequest(api, id ?? "")).command).to.deep.include({
         metadata: { description: "new" },
         name: "Collection",
       });

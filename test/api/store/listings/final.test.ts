@@ -126,7 +126,7 @@ describe("whether items of lists are final", () => {
     await balance("1", 6);
     expect(await held()).to.deep.equal(["1 true"]);
     const received = { contract, tokenId: "1", from: bob, to: alice, blockNumber: 6 };
-    const [entries, wallets] = [[entryOf("ERC1155", received, { foreign: true })], new Set([alice])];
+    const [entries, wallets] = [[entryOf("ERC1155", received, { kind: "foreign" })], new Set([alice])];
     const read = { contract, tokenId: "1", owner: alice, quantity: 2n };
     await apply(database, { block: 6, confirmed: 5, entries, wallets, foreignHoldings: [read] });
     expect(await held()).to.deep.equal(["2 false"]);

@@ -201,7 +201,7 @@ function movements(block: number, transactionHash: string): RangeFields {
       entryOf("ERC1155", { ...copies, from: ALICE, to: BOB, quantity: "3" }),
       entryOf("ERC1155", { ...copies, from: BOB, to: null, quantity: "1" }),
       entryOf("ERC721", { contract: TOKENS, tokenId: "1", ...where, from: ALICE, to: BOB }),
-      entryOf("ERC721", { ...foreign, ...where, from: ALICE, to: BOB }, { foreign: true }),
+      entryOf("ERC721", { ...foreign, ...where, from: ALICE, to: BOB }, { kind: "foreign" }),
     ],
     edits: [
       { contract: TOKENS, tokenId: null, column: "owner", value: "another", blockNumber: block },

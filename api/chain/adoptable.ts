@@ -1,0 +1,177 @@
+import { Interface, recoverAddress, TypedDataEncoder, ZeroAddress, ZeroHash } from "ethers";
+
+import type { CollectionType } from "../domain/command.ts";
+import { addressOf, boolOf, type CallAnswer, wordOf } from "./call-results.ts";
+import type { ChainClient } from "./client.ts";
+import type { ContractAddresses } from "./contracts.ts";
+import { monetaDomain } from "./codec/encode.ts";
+import { ChainUnavailable, RpcError } from "./errors.ts";
+import { boundedCalls, type CallBounds, inspect, nameOf, textOf } from "./foreign.ts";
+
+/** What a contract of others tells about itself. */
+export interface AdoptableContract {
+  type: CollectionType;
+  name: string;
+  symbol: string;
+  /** The zero address: it names none. */
+  owner: string;
+  /** Decimal; null: it tells none. */
+  totalSupply: string | null;
+}
+
+/** The functions that an adopted contract may have: of the EIPs 721, 173, 1271, and of OpenZeppelin's AccessControl. */
+const functions = new Interface([
+  "function symbol() view returns (string)",
+  "function owner() view returns (address)",
+  "function totalSupply() view returns (uint256)",
+  "function hasRole(bytes32 role, address account) view returns (bool)",
+  "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
+]);
+const VALID = functions.getFunction("isValidSignature")?.selector ?? "";
+
+/** @returns null: it is no ERC721 or ERC1155 contract. @throws ChainUnavailable when the node could not tell */
+export async function describeContract(
+  client: ChainClient,
+  address: string,
+  bounds: CallBounds,
+): Promise<AdoptableContract | null> {
+  const known = await inspect(client, address, bounds);
+  if (known === null) return null;
+  const [symbol, owner, supply] = await ask(client, address, ["symbol", "owner", "totalSupply"], bounds);
+  return {
+    type: known.type,
+    name: known.name ?? "",
+    symbol: nameOf(symbol) ?? "",
+    owner: addressOf(owner) ?? ZeroAddress,
+    totalSupply: wordOf(supply)?.toString() ?? null,
+  };
+}
+
+/** Each alone: an answer that is too large takes no other one with it. */
+async function ask(
+  client: ChainClient,
+  to: string,
+  names: readonly string[],
+  bounds: CallBounds,
+): Promise<CallAnswer[]> {
+  const answers: CallAnswer[] = [];
+  for (const name of names) {
+    const [answer] = await boundedCalls(client, [{ to, data: functions.encodeFunctionData(name) }], bounds);
+    answers.push(textOf(answer));
+  }
+  if (answers.includes(undefined)) throw new ChainUnavailable("the node could not run a call of a token contract");
+  return answers;
+}
+
+/** What the owner of a contract signs, with the chain and the relay, so that an app may adopt it. */
+export interface Permission {
+  contract: string;
+  /** Id of the app. */
+  app: string;
+  /** 32 random bytes, hex. */
+  nonce: string;
+  /** Seconds since 1970. */
+  expiry: number;
+}
+
+const TYPES = {
+  AdoptCollection: [
+    { name: "contract", type: "address" },
+    { name: "app", type: "string" },
+    { name: "relay", type: "address" },
+    { name: "nonce", type: "bytes32" },
+    { name: "expiry", type: "uint256" },
+  ],
+};
+
+/** A text to sign, in the form of `eth_signTypedData_v4` (EIP-712). */
+export type TypedText = Record<"types" | "domain" | "primaryType" | "message", unknown>;
+
+/** Looks at contracts that apps want to adopt. Every call has limits for gas and size. @throws ChainUnavailable, RpcError */
+export interface Adoptables {
+  /** Whether the contract is one of the service: a relay, a factory, or the delegate. */
+  isOwn(address: string): boolean;
+  /** null: it is no ERC721 or ERC1155 contract. */
+  describe(address: string, abort: AbortSignal): Promise<AdoptableContract | null>;
+  text(permission: Permission): TypedText;
+  isPermitted(
+    asked: { owner: string; permission: Permission },
+    signed: { signer: string; signature: string },
+    abort: AbortSignal,
+  ): Promise<boolean>;
+  /** The block that has the contract first; 0 when the node does not have the old states. */
+  firstBlock(address: string, abort: AbortSignal): Promise<number>;
+}
+
+export function createAdoptables(
+  client: ChainClient,
+  { chainId, contracts }: { chainId: bigint; contracts: ContractAddresses },
+  gas: number,
+): Adoptables {
+  const { relay, delegate, factories } = contracts;
+  const own = new Set([relay, delegate, ...factories.map(({ address }) => address)]);
+  const domain = monetaDomain(chainId, relay);
+  const messageOf = (permission: Permission) => ({ ...permission, relay });
+  return {
+    isOwn: (address) => own.has(address),
+    describe: (address, abort) => client.nodes.session(() => describeContract(client, address, { gas, abort })),
+    text: (permission) => TypedDataEncoder.getPayload(domain, TYPES, messageOf(permission)) as TypedText,
+    isPermitted: ({ owner, permission }, signed, abort) => {
+      const digest = TypedDataEncoder.hash(domain, TYPES, messageOf(permission));
+      const subject = { contract: permission.contract, owner, digest };
+      return client.nodes.session(() => isPermitted(client, subject, signed, { gas, abort }));
+    },
+    firstBlock: (address, abort) => firstBlockOf(client, address, abort),
+  };
+}
+
+/**
+ * Whether the signer may permit it, and has: the contract's owner, or an account with its role DEFAULT_ADMIN_ROLE (AccessControl).
+ * An account with code is asked itself (ERC-1271).
+ * @throws ChainUnavailable when the node could not tell
+ */
+async function isPermitted(
+  client: ChainClient,
+  { contract, owner, digest }: { contract: string; owner: string; digest: string },
+  { signer, signature }: { signer: string; signature: string },
+  bounds: CallBounds,
+): Promise<boolean> {
+  if (signer !== owner) {
+    const data = functions.encodeFunctionData("hasRole", [ZeroHash, signer]);
+    const [role] = await boundedCalls(client, [{ to: contract, data }], bounds);
+    if (role === "unknown") throw new ChainUnavailable("the node could not run a call of a token contract");
+    if (boolOf(textOf(role)) !== true) return false;
+  }
+  if (signerOf(digest, signature) === signer) return true;
+  const data = functions.encodeFunctionData("isValidSignature", [digest, signature]);
+  const [answer] = await boundedCalls(client, [{ to: signer, data }], bounds);
+  if (answer === "unknown") throw new ChainUnavailable("the node could not run a call of the contract's owner");
+  return textOf(answer)?.toLowerCase() === VALID.padEnd(2 + 64, "0");
+}
+
+function signerOf(digest: string, signature: string): string | null {
+  try {
+    return recoverAddress(digest, signature);
+  } catch {
+    // A contract may have signatures of any other form.
+    return null;
+  }
+}
+
+async function firstBlockOf(client: ChainClient, address: string, abort: AbortSignal): Promise<number> {
+  try {
+    return await client.nodes.session(async () => {
+      let [without, has] = [-1, await client.headNumber()];
+      while (has - without > 1) {
+        const middle = without + Math.floor((has - without) / 2);
+        const [code] = await client.code([address], abort, middle);
+        if (code === "0x") without = middle;
+        else has = middle;
+      }
+      return has;
+    });
+  } catch (error) {
+    if (error instanceof RpcError) return 0;
+    throw error;
+  }
+}

@@ -1,0 +1,148 @@
+import { readFile } from "node:fs/promises";
+
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { getAddress, isAddress, isHexString } from "ethers";
+import { z } from "zod";
+
+import { createAdoptables } from "../chain/adoptable.ts";
+import { type AdoptDeps, adoptCollection, type Signed, textToSign } from "../commands/adopt-collection.ts";
+import { FOREIGN_CALL_GAS } from "../config/limits.ts";
+import { ApiError } from "../domain/error-codes.ts";
+import { OperatorError } from "../operate/operator-error.ts";
+import { fileErrorReason } from "../shared/folder.ts";
+import { pause } from "../shared/pause.ts";
+import { parseJson } from "../shared/text.ts";
+import type { Database } from "../store/db/database.ts";
+import { findCollectionsOfApps, type StoredCollection } from "../store/listings/collections.ts";
+import { withServiceState } from "./database.ts";
+import { appNamed } from "./options.ts";
+import { printResult, resultCommand, type Terminal } from "./terminal.ts";
+
+interface Options {
+  app: string;
+  text?: string;
+  signature?: string;
+  signer?: string;
+  allow?: true;
+  fromBlock?: number;
+  wait: number;
+  json?: boolean;
+}
+
+/** Seconds for which the progress is shown, and milliseconds between two looks at it. */
+const [WAIT, POLL] = [600, 500];
+
+export function collectionAdopt(terminal: Terminal): Command {
+  return resultCommand("adopt", "Make a contract that another party deployed a collection of an app.", {
+    examples: [
+      "collection adopt 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60 --app my-shop > text.json",
+      "collection adopt 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60 --app my-shop --text text.json --signature 0x...",
+    ],
+    json: "the text to sign (EIP-712); or {address, app_id, state, as_of_block, to_block} with --signature or --allow",
+    notes:
+      "1. Without a signature it prints the text that the contract's owner() signs, or an account with its DEFAULT_ADMIN_ROLE, with any\n" +
+      "tool that signs EIP-712, such as a wallet, or `cast wallet sign --data --from-file text.json`. 2. With the signature the running\n" +
+      "service reads all tokens, holders and history of the contract. This command shows how far it is; Ctrl-C ends only the command.\n" +
+      "--allow needs no signature: the operator answers for it that the app may list the contract as its own.",
+  })
+    .argument("<address>", "the contract, ERC721 or ERC1155", readAddress)
+    .requiredOption("--app <app>", "name or id of the app")
+    .addOption(new Option("--text <file>", "the file with the text that was signed").conflicts("allow"))
+    .addOption(new Option("--signature <hex>", "the signature of the text").argParser(readHex).conflicts("allow"))
+    .addOption(new Option("--signer <address>", "who has signed, if not the owner").argParser(readAddress).conflicts("allow"))
+    .option("--allow", "adopt it without a signature")
+    .addOption(
+      new Option("--from-block <n>", "no earlier block has events of it (default: the node is asked)").argParser(readNumber),
+    )
+    .addOption(new Option("--wait <seconds>", "how long to show the progress").default(WAIT).argParser(readNumber))
+    .action((address: string, options: Options) => adopt(terminal, address, options));
+}
+
+function adopt(terminal: Terminal, address: string, options: Options): Promise<void> {
+  return withServiceState(terminal, async ({ database, client, chain, settings }) => {
+    const place = { chainId: BigInt(chain.chainId), contracts: chain.contracts };
+    const deps: AdoptDeps = {
+      ...{ database, settings, signals: NO_SIGNALS },
+      adoptables: createAdoptables(client, place, FOREIGN_CALL_GAS),
+    };
+    const app = await appNamed(database.read, options.app);
+    if (options.signature === undefined && options.allow !== true) {
+      const text = textToSign(deps, app.id, address);
+      printResult(terminal, options.json, text, JSON.stringify(text, null, 2));
+      terminal.remark?.("Let the contract's owner sign this text, and run the command again with --text and --signature.\n");
+      return;
+    }
+    const signed = options.allow === true ? null : await readSigned(options);
+    const order = { address, fromBlock: options.fromBlock ?? null };
+    const adopted = await adoptCollection(deps, app.id, order, signed).catch((error: unknown) => {
+      throw error instanceof ApiError ? new OperatorError(error.errors?.[0]?.message ?? error.message) : error;
+    });
+    const collection = await watch(terminal, database, adopted, options.wait);
+    const { state = "reading", asOf = 0, checkpoint = 0 } = collection.adoption ?? {};
+    const result = { address, app_id: app.id, state, as_of_block: asOf, to_block: checkpoint };
+    const words =
+      state === "followed"
+        ? `${collection.name} is a collection of ${app.name}: ${collection.minted.toString()} tokens are stored.`
+        : `${collection.name} is a collection of ${app.name}. The service reads it: block ${asOf.toString()} of ${checkpoint.toString()}.`;
+    printResult(terminal, options.json, result, words);
+  });
+}
+
+/** No signal is needed: the running service looks for work. */
+const NO_SIGNALS = { contracts: { notify: () => undefined } };
+
+/** Shows how far it is read, until it is, or the time is over. */
+async function watch(
+  terminal: Terminal,
+  database: Database,
+  adopted: StoredCollection,
+  seconds: number,
+): Promise<StoredCollection> {
+  const { address, app_id: appId } = adopted;
+  const end = performance.now() + seconds * 1_000;
+  for (let collection = adopted; ;) {
+    const { state = "reading", asOf = 0, checkpoint = 0 } = collection.adoption ?? {};
+    if (state === "followed" || performance.now() >= end) {
+      terminal.rewrite?.("");
+      return collection;
+    }
+    const tokens = `${collection.minted.toString()} tokens`;
+    terminal.rewrite?.(`${state}: block ${asOf.toString()} of ${checkpoint.toString()}, ${tokens}`);
+    await pause(POLL);
+    [collection = adopted] = await findCollectionsOfApps(database.read, [{ appId, address }]).then((found) => [found[0]]);
+  }
+}
+
+const textFile = z.object({
+  message: z.object({ nonce: z.string(), expiry: z.coerce.number().int().positive() }),
+});
+
+async function readSigned({ text, signature, signer = undefined }: Options): Promise<Signed> {
+  if (text === undefined || signature === undefined)
+    throw new OperatorError("Give both --text, the file with the text that was signed, and --signature.");
+  const content = await readFile(text, "utf8").catch((error: unknown) => {
+    const reason = fileErrorReason(error);
+    throw reason === null ? error : new OperatorError(`${text} cannot be read: ${reason}.`);
+  });
+  const parsed = textFile.safeParse(parseJson(content));
+  if (!parsed.success)
+    throw new OperatorError(`${text} is not a text that this command has printed: it has no message with nonce and expiry.`);
+  const { nonce, expiry } = parsed.data.message;
+  return { nonce, expiry, signature, signer: signer ?? null };
+}
+
+function readAddress(text: string): string {
+  if (!isAddress(text)) throw new InvalidArgumentError("Give an address: 0x and 40 hex digits, with the right checksum.");
+  return getAddress(text);
+}
+
+function readHex(text: string): string {
+  if (!isHexString(text) || text.length < 4 || text.length % 2 !== 0)
+    throw new InvalidArgumentError("Give bytes as 0x and hex digits.");
+  return text;
+}
+
+function readNumber(text: string): number {
+  if (!/^\d{1,12}$/.test(text)) throw new InvalidArgumentError("Give a whole number.");
+  return Number(text);
+}

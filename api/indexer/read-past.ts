@@ -1,0 +1,139 @@
+import type { ChainClient } from "../chain/client.ts";
+import { decodeMoves, moveCountOf } from "../chain/codec/decode.ts";
+import { RangeTooLarge, type RawLog } from "../chain/query-logs.ts";
+import { MOST_ADOPTED_MOVES } from "../config/limits.ts";
+import { mapInSlices } from "../shared/in-slices.ts";
+import type { Database } from "../store/db/database.ts";
+import { checkpointOf, confirmedBlock } from "../store/db/meta.ts";
+import type { ForeignContractRow } from "../store/db/schema-contracts.ts";
+import {
+  interruptReading,
+  isRemoving,
+  type PastPart,
+  removeEarlier,
+  returnContract,
+  storePast,
+} from "../store/ledger/adoptions.ts";
+import type { Quarantined } from "../store/ledger/contract-states.ts";
+import { type ChainRange, readRange } from "./read-range.ts";
+
+interface ReadPastDeps {
+  database: Database;
+  client: ChainClient;
+  now: () => number;
+}
+
+/** Moves that one commit stores or removes. */
+const MOST_MOVES = 2_000;
+/** A block with more moves of one contract is not read: all of its moves are stored in one commit. */
+const MOST_OF_BLOCK = 20_000;
+/** How long one process goes on with a contract, in milliseconds. Shorter than its lease. */
+const TURN = 8_000;
+/** Milliseconds after which a contract is tried again that could not be stored. */
+const PAUSE = 1_000;
+
+/**
+ * Reads the past of an adopted contract further, from its newest stored block up to the newest block of the database, for some
+ * seconds. Whatever process dies at it, the next one goes on after the last part that was stored.
+ * @returns the quarantine if it has too many moves.
+ */
+export async function readPast(
+  deps: ReadPastDeps,
+  leased: ForeignContractRow,
+  abort: AbortSignal,
+): Promise<Quarantined | null> {
+  const { database, now } = deps;
+  const returned = async (held: ForeignContractRow, dueAt: number) => {
+    await database.write((trx) => returnContract(trx, held, dueAt));
+    return null;
+  };
+  const end = performance.now() + TURN;
+  let contract = leased;
+  while (performance.now() < end && !abort.aborted) {
+    const held = contract;
+    const next: ForeignContractRow | "floods" | null = isRemoving(held)
+      ? await database.write((trx) => removeEarlier(trx, held, MOST_MOVES))
+      : await readFurther(deps, held);
+    if (next === "floods") return database.write((trx) => interruptReading(trx, held, now()));
+    // Another process has it, or blocks are rolled back, or the history of a large block is being stored.
+    if (next === null) return returned(held, now() + PAUSE);
+    // It is read up to the newest block.
+    if (next.state !== "reading") return null;
+    contract = next;
+  }
+  return returned(contract, now());
+}
+
+async function readFurther(
+  { database, client, now }: ReadPastDeps,
+  contract: ForeignContractRow,
+): Promise<ForeignContractRow | "floods" | null> {
+  const from = (contract.as_of ?? 0) + 1;
+  const [checkpoint, confirmed] = [await checkpointOf(database.read), await confirmedBlock(database.read)];
+  if (contract.window_logs > MOST_ADOPTED_MOVES) return "floods";
+  const range = await readBlocks(client, contract, from, from <= confirmed ? Math.min(confirmed, checkpoint) : checkpoint);
+  if (range.flooding.size > 0) return "floods";
+  let current: ForeignContractRow | null = contract;
+  for (const part of await partsOf(range)) {
+    if (part === null) return "floods";
+    const held: ForeignContractRow = current;
+    current = await database.write((trx) => storePast(trx, held, part, now()));
+    if (current === null) return null;
+  }
+  return current;
+}
+
+/** @param upTo the last block that is wanted. The provider may accept fewer blocks. */
+async function readBlocks(
+  client: ChainClient,
+  { address, type }: ForeignContractRow,
+  from: number,
+  upTo: number,
+): Promise<ChainRange> {
+  const contract = { type: type ?? "ERC721", healthy: true, adopter: "", followers: new Map() };
+  const indexed = { collections: new Map(), foreign: new Map([[address, contract]]), foreignVersion: 0 };
+  for (;;) {
+    try {
+      return await client.nodes.session(async () => {
+        const to = Math.max(from, Math.min(upTo, from - 1 + client.logLimits.blocks.value));
+        const head = await client.headNumber();
+        return readRange(client, null, { from, to, head, remember: to, indexed, first: null });
+      });
+    } catch (error) {
+      // The limit is lower now.
+      if (!(error instanceof RangeTooLarge)) throw error;
+    }
+  }
+}
+
+/** The blocks of a range, in parts of moderate size. null: a block is too large. */
+async function partsOf({ foreign, headers, to }: ChainRange): Promise<(PastPart | null)[]> {
+  const parts: RawLog[][] = [];
+  let size = Infinity;
+  for (const logs of Map.groupBy(foreign, (log) => log.blockNumber).values()) {
+    const count = logs.reduce((sum, log) => sum + moveCountOf(log), 0);
+    if (count > MOST_OF_BLOCK) return [null];
+    size += count;
+    if (size > MOST_MOVES) {
+      parts.push([]);
+      size = count;
+    }
+    parts.at(-1)?.push(...logs);
+  }
+  if (parts.length === 0) parts.push([]);
+  const made: PastPart[] = [];
+  for (const [index, logs] of parts.entries()) {
+    const moves = (await mapInSlices(logs, decodeMoves)).flat();
+    const last = index === parts.length - 1 ? to : (logs.at(-1)?.blockNumber ?? to);
+    made.push({
+      moves: moves.map((move) => ({
+        ...move,
+        timestamp: (headers.get(move.blockNumber)?.timestamp ?? 0) * 1_000,
+        requestId: null,
+      })),
+      to: last,
+      hash: headers.get(last)?.hash,
+    });
+  }
+  return made;
+}

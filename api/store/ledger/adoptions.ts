@@ -1,0 +1,233 @@
+import { sql } from "kysely";
+
+import type { CollectionType } from "../../domain/command.ts";
+import { quarantineLength } from "../../domain/followed-contract.ts";
+import { addToCounter, CounterDeltas, counterKeys } from "../db/counters.ts";
+import { AT_ONCE } from "../db/due.ts";
+import { checkpointOf, confirmedBlock } from "../db/meta.ts";
+import type { ForeignContractRow } from "../db/schema-contracts.ts";
+import { lockCollections, lockLedger, type Trx } from "../db/sql.ts";
+import { walletApps } from "../apps/wallets.ts";
+import { applyHoldings } from "./apply-range.ts";
+import { storedBlock } from "./blocks.ts";
+import { FOLLOWED, type Quarantined } from "./contract-states.ts";
+import { hiddenFrom } from "./hidden-history.ts";
+import { countHistory, deleteHistory, insertHistory, type StoredMove } from "./history.ts";
+import { forgetHoldings, noteForeignChange, unfollowContract } from "./indexed-contracts.ts";
+
+/*
+ * A contract of others becomes a collection of an app. Its state and its progress are in `foreign_contracts`: first what was
+ * stored of it for followers is removed, then its logs are read from its first block on, and when they are read up to the newest
+ * stored block, the indexer goes on with them. Blocks that are read back make no events, and are not in the histories of wallets,
+ * which are in the order in which their entries were stored.
+ */
+
+/** What the contract tells about itself. */
+export interface AdoptedContract {
+  address: string;
+  type: CollectionType;
+  name: string;
+  symbol: string;
+  /** The zero address: it names none. */
+  owner: string;
+  totalSupply: string | null;
+}
+
+/** In `window_logs`: what was stored before the adoption is being removed. */
+const REMOVING = -1;
+/** When an adopted contract is asked again who owns it, in milliseconds. */
+const ASK_AGAIN = 3_600_000;
+
+/**
+ * Makes a contract a collection of the app. Idempotent.
+ * @param firstBlock no earlier block has logs of it. @param most contracts that an app may adopt.
+ * @returns `taken`: the service has deployed it, or another app has adopted it.
+ */
+export async function adoptContract(
+  trx: Trx,
+  appId: string,
+  contract: AdoptedContract,
+  { firstBlock, most, now }: { firstBlock: number; most: number; now: number },
+): Promise<"adopted" | "taken" | "too_many"> {
+  const { address, type, name, symbol, owner, totalSupply } = contract;
+  await lockLedger(trx);
+  const taken = await trx
+    .selectFrom("collections")
+    .select(["app_id", "adopted"])
+    .where("address", "=", address)
+    .executeTakeFirst();
+  if (taken !== undefined) return taken.adopted === 1 && taken.app_id === appId ? "adopted" : "taken";
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as "count" from collections where adopted = 1 and app_id = ${appId}`.execute(trx);
+  if ((rows[0]?.count ?? 0) >= most) return "too_many";
+  await unfollowContract(trx, appId, address);
+  await trx
+    .insertInto("collections")
+    .values({
+      ...{ address, app_id: appId, request_id: null, type, hosting: "self-hosted", name, symbol, max_supply: null, owner },
+      ...{ soulbound: 0, storage: "standard", signed_burns: 0, minted: 0, reserved: 0, base_uri: null, metadata: "{}" },
+      ...{ collection_uri: null, service_may_mint: 0, service_is_steward: 0, metadata_frozen: 0, royalty_frozen: null },
+      ...{ copies: type === "ERC1155" ? "0" : null, listed: 1, verified: null, adopted: 1, total_supply: totalSupply },
+      ...{ block_number: await checkpointOf(trx), created_at: now },
+    })
+    .execute();
+  await addToCounter(trx, counterKeys.collections(appId), 1);
+  await forgetFollowed(trx, address);
+  const reading = { type, name, state: "reading", reason: null, due_at: AT_ONCE, as_of: firstBlock - 1 } as const;
+  const counts = { failures: 0, window_from: 0, window_logs: REMOVING };
+  await trx
+    .insertInto("foreign_contracts")
+    .values({ address, ...reading, ...counts, quarantines: 0, released_at: null, created_at: now })
+    .onConflict((conflict) => conflict.column("address").doUpdateSet({ ...reading, ...counts }))
+    .execute();
+  await noteForeignChange(trx);
+  return "adopted";
+}
+
+/** The balances that were read for apps that follow the contract. Its logs will say the same. */
+async function forgetFollowed(trx: Trx, address: string): Promise<void> {
+  const counters = new CounterDeltas();
+  for (const table of ["uncertain_holdings", "contract_reads"] as const)
+    await trx.deleteFrom(table).where("contract", "=", address).execute();
+  await forgetHoldings(trx, address, null, counters);
+  await counters.flush(trx);
+}
+
+/** A part of the past of a contract: what its logs say of the blocks after `as_of`, up to a block. */
+export interface PastPart {
+  moves: readonly StoredMove[];
+  to: number;
+  /** Hash of that block. */
+  hash: string | undefined;
+}
+
+/**
+ * Stores a part of the past of a contract.
+ * @param contract as it was leased.
+ * @returns the contract as it is now; `null` when nothing was stored: another process has it, or blocks were rolled back.
+ */
+export async function storePast(
+  trx: Trx,
+  contract: ForeignContractRow,
+  { moves, to, hash }: PastPart,
+  now: number,
+): Promise<ForeignContractRow | null> {
+  await lockLedger(trx);
+  const { address } = contract;
+  const stored = await heldLease(trx, contract);
+  const checkpoint = await checkpointOf(trx);
+  if (stored === null || to > checkpoint || (await hiddenFrom(trx)) !== null) return null;
+  // A reorg can still drop it. Then the indexer rolls it back as its own blocks.
+  if (to > (await confirmedBlock(trx)) && (await storedBlock(trx, to))?.hash !== hash) return null;
+  await lockCollections(trx, [address]);
+  const counters = new CounterDeltas();
+  await insertHistory(trx, moves, new Set());
+  countHistory(moves, new Set(), counters);
+  await applyHoldings(trx, await entriesOf(trx, contract, moves), counters);
+  await counters.flush(trx);
+  const [isUpToDate, window_logs] = [to === checkpoint, stored.window_logs + moves.length];
+  const state = isUpToDate ? { ...FOLLOWED, due_at: now + ASK_AGAIN } : { as_of: to, failures: 0, window_logs };
+  await trx.updateTable("foreign_contracts").set(state).where("address", "=", address).execute();
+  if (isUpToDate) await noteForeignChange(trx);
+  return { ...stored, ...state };
+}
+
+/** The wallets whose app sees the contract have its tokens in their lists. */
+async function entriesOf(trx: Trx, { address, type }: ForeignContractRow, moves: readonly StoredMove[]) {
+  const changing = moves.filter(({ from, to }) => from !== to);
+  const apps = await walletApps(trx, [...new Set(changing.flatMap(({ from, to }) => [from ?? [], to ?? []].flat()))]);
+  const seeing = await sql<{ app_id: string }>`
+    select app_id from collections where address = ${address}
+    union select app_id from contract_follows where address = ${address} and ended_at is null`.execute(trx);
+  const sees = new Set(seeing.rows.map((row) => row.app_id));
+  return changing.map((move) => {
+    const historyOf = [move.from, move.to].filter(
+      (end): end is string => end !== null && sees.has(apps.get(end) ?? ""),
+    );
+    return { move: { ...move, historyOf }, type: type ?? "ERC721", kind: "adopted" as const, mintedBy: null };
+  });
+}
+
+async function heldLease(trx: Trx, { address, state, due_at, as_of }: ForeignContractRow) {
+  const row = await trx
+    .selectFrom("foreign_contracts")
+    .selectAll()
+    .where("address", "=", address)
+    .where("state", "=", state)
+    .where("due_at", "=", due_at)
+    .executeTakeFirst();
+  return row !== undefined && row.as_of === as_of ? row : null;
+}
+
+/** Removes a part of what was stored of a contract before it was adopted. @returns the contract as it is now; null as above. */
+export async function removeEarlier(
+  trx: Trx,
+  contract: ForeignContractRow,
+  limit: number,
+): Promise<ForeignContractRow | null> {
+  await lockLedger(trx);
+  const stored = await heldLease(trx, contract);
+  if (stored === null || (await hiddenFrom(trx)) !== null) return null;
+  const rows = await trx
+    .selectFrom("transfers")
+    .select(["id", "contract", "token_id"])
+    .where("contract", "=", contract.address)
+    .limit(limit)
+    .execute();
+  const counters = new CounterDeltas();
+  await deleteHistory(trx, rows, counters);
+  await counters.flush(trx);
+  if (rows.length === limit) return stored;
+  await trx.updateTable("foreign_contracts").set({ window_logs: 0 }).where("address", "=", contract.address).execute();
+  return { ...stored, window_logs: 0 };
+}
+
+export function isRemoving({ window_logs: logs }: ForeignContractRow): boolean {
+  return logs === REMOVING;
+}
+
+/** Leaves a contract alone for a time that has too many moves to be read. */
+export async function interruptReading(
+  trx: Trx,
+  contract: ForeignContractRow,
+  now: number,
+): Promise<Quarantined | null> {
+  await lockLedger(trx);
+  if ((await heldLease(trx, contract)) === null) return null;
+  const { address, quarantines } = contract;
+  const until = now + quarantineLength(quarantines);
+  await trx
+    .updateTable("foreign_contracts")
+    .set({ state: "quarantined", reason: "flood", due_at: until, quarantines: quarantines + 1 })
+    .where("address", "=", address)
+    .execute();
+  return { address, reason: "flood", until };
+}
+
+/** Returns a contract that was leased, so that it is read further at `dueAt`. */
+export async function returnContract(trx: Trx, contract: ForeignContractRow, dueAt: number): Promise<void> {
+  await trx
+    .updateTable("foreign_contracts")
+    .set({ due_at: dueAt })
+    .where("address", "=", contract.address)
+    .where("state", "=", contract.state)
+    .where("due_at", "=", contract.due_at)
+    .execute();
+}
+
+/** Stores what an adopted contract tells about itself now; null: it tells nothing. It is asked again later. */
+export async function recordAdopted(
+  trx: Trx,
+  contract: ForeignContractRow,
+  told: Pick<AdoptedContract, "owner" | "totalSupply"> | null,
+  now: number,
+): Promise<void> {
+  await returnContract(trx, contract, now + ASK_AGAIN);
+  if (told === null) return;
+  await trx
+    .updateTable("collections")
+    .set({ owner: told.owner, total_supply: told.totalSupply })
+    .where("address", "=", contract.address)
+    .where("adopted", "=", 1)
+    .execute();
+}
