@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { redeliverEvent } from "../commands/webhooks.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../domain/request.ts";
+import { DEFAULT_EVENTS } from "../domain/events.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import type { AppRow } from "../store/db/schema.ts";
 import type { Db } from "../store/db/sql.ts";
@@ -85,7 +86,7 @@ export function webhookShow(terminal: Terminal): Command {
     examples: ["webhook show my-shop"],
     json:
       "{id, app_id, url, events, collections, description, disabled_at, last_error, created_at, updated_at}. `events` is null " +
-      "when the default ones are sent, `collections` when those of all are.",
+      "for the default types, `collections` for all contracts.",
   })
     .argument("<app>", "name or id of the app")
     .option(...WHICH)
@@ -96,7 +97,7 @@ export function webhookShow(terminal: Terminal): Command {
       const result = describeWebhook(webhook);
       const words = [
         `url:         ${result.url}`,
-        `events:      ${result.events?.join(", ") ?? "default"}`,
+        `events:      ${(result.events ?? DEFAULT_EVENTS).join(", ")}`,
         `collections: ${result.collections?.join(", ") ?? "all"}`,
         `description: ${result.description ?? ""}`,
         `disabled:    ${result.disabled_at ?? "no"}`,
@@ -163,10 +164,7 @@ export function webhookDeliveries(terminal: Terminal): Command {
     json: "[{delivery_id, webhook_id, app_id, event_id, event_type, request_id, status, ...}]",
   })
     .argument("<app>", "name or id of the app")
-    .option(
-      "--id <webhook-id>",
-      "only deliveries of this webhook, which may be removed by now (default: all that the app has)",
-    )
+    .option("--id <webhook-id>", "only deliveries to this webhook, also if it was removed (default: to all webhooks)")
     .addOption(new Option("--status <status>", "only deliveries in this status").choices(DELIVERY_STATUSES))
     .option("--limit <n>", "maximum number of deliveries", readLimit, 30)
     .action(async (which: string, { json, id, status, limit }: Options) => {
