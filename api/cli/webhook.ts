@@ -58,12 +58,14 @@ export function webhookDisable(terminal: Terminal): Command {
 }
 
 /** @param id undefined: the first. @throws OperatorError when the app has no such webhook. */
-async function webhookOf(db: Db, app: AppRow, id = app.id): Promise<ListedWebhook> {
-  const webhook = await findWebhook(db, { id, app_id: app.id });
+async function webhookOf(db: Db, app: AppRow, id?: string): Promise<ListedWebhook> {
+  const webhook = await findWebhook(db, { id: id ?? app.id, app_id: app.id });
   if (webhook !== undefined) return webhook;
-  const others = (await listWebhooks(db, app.id)).length > 0;
-  const advice = others ? ` with this id. Choose one with --id: \`webhook list ${app.name}\` lists them.` : ".";
-  throw new OperatorError(`The app ${app.name} has no webhook${advice}`);
+  if ((await listWebhooks(db, app.id)).length === 0) throw new OperatorError(`The app ${app.name} has no webhook.`);
+  const which = id === undefined ? "first webhook (`/v1/webhook`)" : "webhook with this id";
+  throw new OperatorError(
+    `The app ${app.name} has no ${which}. Choose one with --id: \`webhook list ${app.name}\` lists them.`,
+  );
 }
 
 function describeWebhook(webhook: ListedWebhook) {
@@ -96,10 +98,11 @@ export function webhookShow(terminal: Terminal): Command {
       );
       const result = describeWebhook(webhook);
       const words = [
+        `id:          ${result.id}`,
         `url:         ${result.url}`,
         `events:      ${(result.events ?? DEFAULT_EVENTS).join(", ")}`,
         `collections: ${result.collections?.join(", ") ?? "all"}`,
-        `description: ${result.description ?? ""}`,
+        `description: ${result.description ?? "none"}`,
         `disabled:    ${result.disabled_at ?? "no"}`,
         `last error:  ${result.last_error ?? "none"}`,
       ];
@@ -183,13 +186,14 @@ export function webhookDeliveries(terminal: Terminal): Command {
       const result = rows.map(describeDelivery);
       const cells = result.map((row) => [
         row.delivery_id,
+        row.webhook_id,
         row.event_type,
         row.status,
         row.tries.toString(),
         row.error ?? "",
         row.created_at ?? "",
       ]);
-      const head = ["ID", "EVENT", "STATUS", "TRIES", "ERROR", "CREATED"];
+      const head = ["ID", "WEBHOOK", "EVENT", "STATUS", "TRIES", "ERROR", "CREATED"];
       printResult(terminal, json, result, table(head, cells, "No deliveries found."));
     });
 }
