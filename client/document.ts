@@ -1012,7 +1012,7 @@ export interface components {
     GapEvent: {
       /** @description The same in every retry and in the feed. */
       id: string;
-      /** @description Strangers moved tokens of the app's collections too often: some of these movements have no event. */
+      /** @description Some movements of tokens have no event: strangers moved tokens of the app's collections too often, or the service was restored from a backup. */
       type: "gap";
       /** @description The event belongs to no request. */
       request_id: null;

@@ -88,7 +88,9 @@ export const gapEvent = z
     id: eventId,
     type: z
       .literal("gap")
-      .describe("Strangers moved tokens of the app's collections too often: some of these movements have no event."),
+      .describe(
+        "Some movements of tokens have no event: strangers moved tokens of the app's collections too often, or the service was restored from a backup.",
+      ),
     request_id: z.null().describe("The event belongs to no request."),
     from_block: z
       .int()

@@ -21,8 +21,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("gap_to", INT)
     .execute();
   await partialIndex("stranger_windows_gap", "stranger_windows (gap_to)", "gap_to is not null");
-  // A restore of a database of 0.3.0 has set it already.
   await sql`
-    insert into meta (key, value) select 'token_events_to', value from meta where key = 'confirmed_block'
-    on conflict do nothing`.execute(db);
+    insert into meta (key, value) select 'token_events_to', value from meta where key = 'confirmed_block'`.execute(db);
 }
