@@ -1016,7 +1016,7 @@ export interface components {
       type: "gap";
       /** @description The event belongs to no request. */
       request_id: null;
-      /** @description First block with a movement that has no event. The histories of the tokens have all movements. */
+      /** @description First block that has such movements. The histories of the tokens have them all. */
       from_block: number;
       /** @description Last such block. */
       to_block: number;
@@ -1578,7 +1578,7 @@ export interface components {
         | "token.transferred"
         | "gap"
         | "test";
-      /** @description null unless the event is about a request: also null for events of tokens. */
+      /** @description null unless the event is one of a request. */
       request_id: components["schemas"]["RequestId"] | null;
       /** @description failed: no retry is left, or the webhook was removed. */
       status: "pending" | "delivered" | "failed";
@@ -1633,7 +1633,7 @@ export interface components {
         | "token.transferred"
         | "gap"
         | "test";
-      /** @description null unless the event is about a request: also null for events of tokens. */
+      /** @description null unless the event is one of a request. */
       request_id: components["schemas"]["RequestId"] | null;
       /** @description failed: no retry is left, or the webhook was removed. */
       status: "pending" | "delivered" | "failed";

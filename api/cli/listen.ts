@@ -39,9 +39,7 @@ const NOTES =
 export function listen(terminal: Terminal): Command {
   return resultCommand("listen", "Deliver an app's events to a URL of this machine, signed like webhooks.", {
     examples: ["listen --forward-to http://localhost:4000/hook"],
-    json:
-      "{cursor, created_at, type, request_id, answer}, on a line for each event, with contract_address and token_id for an event of " +
-      "a token; everything else on standard error",
+    json: "{cursor, created_at, type, request_id, contract_address, token_id, answer}, a line for each event, the rest on standard error",
     notes: NOTES,
   })
     .requiredOption("--forward-to <url>", "where to send the events; any URL that this machine reaches", readUrl)

@@ -92,9 +92,7 @@ export const gapEvent = z
         "Some movements of tokens have no event: strangers moved tokens of the app's collections too often, or the service was restored from a backup.",
       ),
     request_id: z.null().describe("The event belongs to no request."),
-    from_block: z
-      .int()
-      .describe("First block with a movement that has no event. The histories of the tokens have all movements."),
+    from_block: z.int().describe("First block that has such movements. The histories of the tokens have them all."),
     to_block: z.int().describe("Last such block."),
     created_at: time,
   })

@@ -103,9 +103,7 @@ export const delivery = z
     webhook_id: z.string().describe("The webhook that gets it. It may have been removed."),
     event_id: z.string().describe("`id` of the body and `webhook-id` of the call. The same at every try."),
     event_type: z.enum(EVENT_TYPES).describe("The `type` of the event."),
-    request_id: requestId
-      .nullable()
-      .describe("null unless the event is about a request: also null for events of tokens."),
+    request_id: requestId.nullable().describe("null unless the event is one of a request."),
     status: z.enum(DELIVERY_STATUSES).describe("failed: no retry is left, or the webhook was removed."),
     attempts: z.int().describe("Number of tries so far."),
     next_attempt_at: time.nullable().describe("Latest time of the next try. null when the delivery has ended."),
