@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 
 import { INT, schemaKit } from "./kit.ts";
 
-/** `schema.ts` says what the tables and columns mean. Movements in blocks that are final already get no events. */
+/** `schema.ts` says what the tables and columns mean. Movements in blocks that are stored already get no events. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const { TEXT, create, index, partialIndex, uniquePartialIndex } = schemaKit(db);
   await db.schema.alterTable("events").addColumn("block_number", INT).execute();
@@ -22,5 +22,5 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await partialIndex("stranger_windows_gap", "stranger_windows (gap_to)", "gap_to is not null");
   await sql`
-    insert into meta (key, value) select 'token_events_to', value from meta where key = 'confirmed_block'`.execute(db);
+    insert into meta (key, value) select 'token_events_to', value from meta where key = 'checkpoint'`.execute(db);
 }
