@@ -609,7 +609,7 @@ export interface webhooks {
   }>;
   gap: Path<{
     /**
-     * Blocks whose movements are not all told
+     * Blocks in which some movements have no event
      * @description Only if the webhook names the type.
      */
     post: operations["receiveGap"];
@@ -2224,7 +2224,7 @@ export interface components {
      */
     "WWW-Authenticate": string;
     /**
-     * @description The block as of which the rows are: the last one that was stored.
+     * @description The last block that was stored when the rows were read.
      * @example 21000000
      */
     "Moneta-As-Of-Block": number;

@@ -26,7 +26,7 @@ const OTHERS: Record<Exclude<EventType, "sent" | "completed" | "error" | "correc
   "token.sent": "Token sent by a wallet of the app",
   "token.received": "Token received by a wallet of the app",
   "token.transferred": "Token of the app's collections moved between strangers",
-  gap: "Gap: strangers moved so many tokens that some of these moves have no event",
+  gap: "Gap: blocks in which some moves of tokens have no event",
 };
 const LABELS = { ...USUAL, ...OTHERS };
 const ALL = Object.keys(LABELS) as EventType[];
