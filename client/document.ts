@@ -68,7 +68,7 @@ export interface paths {
     get: operations["listAccounts"];
     /**
      * Create a wallet
-     * @description The same user of the same app always gets the same address. The wallet exists at once, without a transaction. If that address belongs to a renamed wallet, the user gets another one. **Without `user_identifier` each call creates another wallet, which has no user**: store its address.
+     * @description The same user of the same app always gets the same address, unless the wallet there was renamed: then the user gets another address. The wallet exists at once, without a transaction. **Without `user_identifier` each call creates another wallet, which has no user**: store its address.
      */
     post: operations["createAccount"];
   }>;
@@ -277,7 +277,7 @@ export interface paths {
   "/v1/requests/{request_id}/retry": Path<{
     /**
      * Send a failed request again
-     * @description Creates a new request that does the same, with the same `reference`, and answers its id. Its `retry_of` names the failed request, whose `retried_by` names the new one. Needs the scope of the call that created the request: `mint`, `transfer` (also for burns), or `collections`. A request is sent again once: a repeated call answers the same new request. If that fails, too, send the new one again. Whether the request is accepted is decided by what holds now: the wallet may no longer have the token. `copy_media` copies the media again.
+     * @description Creates a new request that does the same, with the same `reference`, and answers its id. Its `retry_of` names the failed request, whose `retried_by` names the new one. Needs the scope of the call that created the request: `mint`, `transfer` (also for burns), or `collections`. A request is sent again once: a repeated call answers the same new request. If the new request fails, too, send that one again. All rules are checked again: the wallet may no longer have the token, for example. `copy_media` copies the media again.
      */
     post: operations["retryRequest"];
   }>;
@@ -286,7 +286,7 @@ export interface paths {
     get: operations["getWebhook"];
     /**
      * Register or change the app's first webhook
-     * @description Further webhooks are made with `POST /v1/webhooks`. Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: one with such an address is refused, and a name is looked up at each delivery.
+     * @description `POST /v1/webhooks` creates further webhooks. Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: a URL with a private IP address is refused, and a host name is looked up at each delivery.
      */
     put: operations["putWebhook"];
     /**
@@ -316,7 +316,7 @@ export interface paths {
   "/v1/webhook/deliveries/redeliver": Path<{
     /**
      * Send the events of all failed deliveries to the app's first webhook again
-     * @description Those of the newest 10,000 failed deliveries whose events no later delivery has, the oldest first, at most 1,000 in a call: call again while `more` is true. Each event keeps its `webhook-id` and gets a new delivery. The call fails with `validation_failed` when the webhook is disabled.
+     * @description Sends the events of the newest 10,000 failed deliveries again, except events that have a later delivery. The oldest come first, at most 1,000 in a call: call again while `more` is true. Each event keeps its `webhook-id` and gets a new delivery. The call fails with `validation_failed` when the webhook is disabled.
      */
     post: operations["redeliverFailed"];
   }>;
@@ -339,7 +339,7 @@ export interface paths {
     get: operations["listWebhooks"];
     /**
      * Create a webhook
-     * @description Each webhook has its own secret, order, retries and deliveries, and none delays another. An app has at most 10, with that of `/v1/webhook`. The answer shows the signing secret once, so the call takes no `Idempotency-Key`: if the answer is lost, remove the webhook and create it again. `PUT /v1/webhook` says what holds for the URL.
+     * @description Each webhook has its own secret, order, retries and deliveries, and none delays another. An app has at most 10, including the webhook of `/v1/webhook`. The answer shows the signing secret once, so the call takes no `Idempotency-Key`: if the answer is lost, remove the webhook and create it again. The rules for the URL are those of `PUT /v1/webhook`.
      */
     post: operations["createWebhook"];
   }>;
@@ -378,7 +378,7 @@ export interface paths {
   "/v1/webhooks/{id}/deliveries/redeliver": Path<{
     /**
      * Send the events of all failed deliveries to a webhook again
-     * @description Those of the newest 10,000 failed deliveries whose events no later delivery has, the oldest first, at most 1,000 in a call: call again while `more` is true. Each event keeps its `webhook-id` and gets a new delivery. The call fails with `validation_failed` when the webhook is disabled.
+     * @description Sends the events of the newest 10,000 failed deliveries again, except events that have a later delivery. The oldest come first, at most 1,000 in a call: call again while `more` is true. Each event keeps its `webhook-id` and gets a new delivery. The call fails with `validation_failed` when the webhook is disabled.
      */
     post: operations["redeliverFailedOfOne"];
   }>;
@@ -394,14 +394,14 @@ export interface paths {
   "/v1/exports/holders": Path<{
     /**
      * Export all holders of a collection
-     * @description Every token of a collection of the app, with each owner, in the order of the token ids as text. The answer has one row on each line: `application/x-ndjson`, or with `Accept: text/csv` a file for spreadsheets (RFC 4180) whose first line has the names. All rows are as of one block, which the header `Moneta-As-Of-Block` names. An app has one export at a time. In CSV, a name that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`), or that begins with `'`, has one `'` in front.
+     * @description Every token of a collection of the app, with each owner, in the order of the token ids as text. The answer has one row in each line: JSON objects (`application/x-ndjson`), or with `Accept: text/csv` a file for spreadsheets (RFC 4180) whose first line has the names of the fields. All rows are as of one block, which the header `Moneta-As-Of-Block` names. An app has one export at a time. In CSV, a name that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`), or that begins with `'`, gets a `'` in front.
      */
     get: operations["exportHolders"];
   }>;
   "/v1/exports/wallets": Path<{
     /**
      * Export all wallets of the app
-     * @description Oldest first. The answer has one row on each line: `application/x-ndjson`, or with `Accept: text/csv` a file for spreadsheets (RFC 4180) whose first line has the names. All rows are as of one block, which the header `Moneta-As-Of-Block` names. An app has one export at a time. In CSV, a name that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`), or that begins with `'`, has one `'` in front.
+     * @description Oldest first. The answer has one row in each line: JSON objects (`application/x-ndjson`), or with `Accept: text/csv` a file for spreadsheets (RFC 4180) whose first line has the names of the fields. All rows are as of one block, which the header `Moneta-As-Of-Block` names. An app has one export at a time. In CSV, a name that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`), or that begins with `'`, gets a `'` in front.
      */
     get: operations["exportWallets"];
   }>;
@@ -624,7 +624,7 @@ export interface webhooks {
   }>;
   gap: Path<{
     /**
-     * Blocks whose movements are not all told
+     * Blocks in which some movements have no event
      * @description Only if the webhook names the type.
      */
     post: operations["receiveGap"];
@@ -844,7 +844,7 @@ export interface components {
             | "gap"
           )[]
         | null;
-      /** @description Only events about these contracts are sent, and `gap`. Until a collection is created, its request is about none. The default is all. */
+      /** @description Only events about these contracts are sent, and `gap`. While a collection is being created, the events of that request are about no contract. The default is all events. */
       collections?: string[] | null;
       /** @description The app's own words. */
       description?: string | null;
@@ -869,7 +869,7 @@ export interface components {
             | "gap"
           )[]
         | null;
-      /** @description Only events about these contracts are sent, and `gap`. Until a collection is created, its request is about none. The default is all. null: the default. */
+      /** @description Only events about these contracts are sent, and `gap`. While a collection is being created, the events of that request are about no contract. The default is all events. null: the default. */
       collections?: string[] | null;
       /** @description The app's own words. null removes them. */
       description?: string | null;
@@ -893,7 +893,7 @@ export interface components {
     CreateApp: {
       /** @description Unique name of the app. Spaces around it are removed. */
       name: string;
-      /** @description What the app's first token may do. By default everything that the session may do, but `users`. */
+      /** @description What the app's first token may do. By default all scopes of the session except `users`. */
       scopes?:
         | ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media" | "users")[]
         | null;
@@ -903,7 +903,7 @@ export interface components {
     Event: {
       /** @description The same in every retry and in the feed. */
       id: string;
-      /** @description sent: the request's transaction was sent. completed or error: exactly one of the two ends the request. corrected: a chain reorganization deeper than the configured confirmations changed the outcome. Only where they are named: in_block: its transaction is in a block that is not final. dropped: a reorganization has removed that block; another in_block or the end follows. */
+      /** @description sent: the request's transaction was sent. completed or error: exactly one of the two ends the request. corrected: a chain reorganization deeper than the configured confirmations changed the outcome. The last two come only to those who name them. in_block: the transaction is in a block that is not final. dropped: a reorganization has removed that block; another in_block, completed or error follows. */
       type: "sent" | "completed" | "error" | "corrected" | "in_block" | "dropped";
       request_id: components["schemas"]["RequestId"];
       /** @description What the request does. */
@@ -1012,7 +1012,7 @@ export interface components {
     /** @description Hash of a transaction. */
     TransactionHash: string;
     TokenCorrection: {
-      /** @description A chain reorganization deeper than the configured confirmations has undone the movement. If it happens again, another event tells it. */
+      /** @description A chain reorganization deeper than the configured confirmations has undone the movement. If the movement happens again, it has another event. */
       type: "corrected";
       /** @description `id` of the event that is not true any more. The other fields are those of that event. */
       corrects: string;
@@ -1045,13 +1045,13 @@ export interface components {
     GapEvent: {
       /** @description The same in every retry and in the feed. */
       id: string;
-      /** @description Strangers moved tokens of the app's collections too often: some of these movements have no event. */
+      /** @description Some movements of tokens have no event: strangers moved tokens of the app's collections too often, or the service was restored from a backup. */
       type: "gap";
       /** @description The event belongs to no request. */
       request_id: null;
-      /** @description The first block with such movements. The history of the tokens has all of them. */
+      /** @description First block that has such movements. The histories of the tokens have them all. */
       from_block: number;
-      /** @description The last one. */
+      /** @description Last such block. */
       to_block: number;
       created_at: components["schemas"]["Time"];
     };
@@ -1541,7 +1541,7 @@ export interface components {
     /** @description An amount in wei, as a decimal string. */
     Wei: string;
     RegisteredWebhook: {
-      /** @description Names the webhook. That of `/v1/webhook` has the app's id. */
+      /** @description Id of the webhook. The webhook of `/v1/webhook` has the id of the app. */
       id: string;
       /** @description Where events are sent. */
       url: string;
@@ -1566,7 +1566,7 @@ export interface components {
       collections: components["schemas"]["Address"][] | null;
       /** @description The app's own words. */
       description: string | null;
-      /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
+      /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app sets its `url` again. */
       disabled_at: components["schemas"]["Time"] | null;
       /** @description Why deliveries do not succeed: the error of the newest one if it has failed for good, else of one that waits for a retry. null: they succeed. */
       last_error: string | null;
@@ -1576,7 +1576,7 @@ export interface components {
       secret: string | null;
     };
     Webhook: {
-      /** @description Names the webhook. That of `/v1/webhook` has the app's id. */
+      /** @description Id of the webhook. The webhook of `/v1/webhook` has the id of the app. */
       id: string;
       /** @description Where events are sent. */
       url: string;
@@ -1601,7 +1601,7 @@ export interface components {
       collections: components["schemas"]["Address"][] | null;
       /** @description The app's own words. */
       description: string | null;
-      /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
+      /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app sets its `url` again. */
       disabled_at: components["schemas"]["Time"] | null;
       /** @description Why deliveries do not succeed: the error of the newest one if it has failed for good, else of one that waits for a retry. null: they succeed. */
       last_error: string | null;
@@ -1612,7 +1612,7 @@ export interface components {
     Delivery: {
       /** @description Id of the delivery. */
       id: string;
-      /** @description The webhook that gets it. It may be removed by now. */
+      /** @description The webhook that gets it. It may have been removed. */
       webhook_id: string;
       /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
       event_id: string;
@@ -1631,7 +1631,7 @@ export interface components {
         | "token.transferred"
         | "gap"
         | "test";
-      /** @description null for an event that no request caused. */
+      /** @description null unless the event is one of a request. */
       request_id: components["schemas"]["RequestId"] | null;
       /** @description failed: no retry is left, or the webhook was removed. */
       status: "pending" | "delivered" | "failed";
@@ -1667,7 +1667,7 @@ export interface components {
     DeliveryWithPayload: {
       /** @description Id of the delivery. */
       id: string;
-      /** @description The webhook that gets it. It may be removed by now. */
+      /** @description The webhook that gets it. It may have been removed. */
       webhook_id: string;
       /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
       event_id: string;
@@ -1686,7 +1686,7 @@ export interface components {
         | "token.transferred"
         | "gap"
         | "test";
-      /** @description null for an event that no request caused. */
+      /** @description null unless the event is one of a request. */
       request_id: components["schemas"]["RequestId"] | null;
       /** @description failed: no retry is left, or the webhook was removed. */
       status: "pending" | "delivered" | "failed";
@@ -1706,11 +1706,11 @@ export interface components {
       payload: string;
     };
     Webhooks: {
-      /** @description That of `/v1/webhook` comes first. */
+      /** @description The webhook of `/v1/webhook` comes first. */
       webhooks: components["schemas"]["Webhook"][];
     };
     CreatedWebhook: {
-      /** @description Names the webhook. That of `/v1/webhook` has the app's id. */
+      /** @description Id of the webhook. The webhook of `/v1/webhook` has the id of the app. */
       id: string;
       /** @description Where events are sent. */
       url: string;
@@ -1735,7 +1735,7 @@ export interface components {
       collections: components["schemas"]["Address"][] | null;
       /** @description The app's own words. */
       description: string | null;
-      /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
+      /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app sets its `url` again. */
       disabled_at: components["schemas"]["Time"] | null;
       /** @description Why deliveries do not succeed: the error of the newest one if it has failed for good, else of one that waits for a retry. null: they succeed. */
       last_error: string | null;
@@ -2285,7 +2285,7 @@ export interface components {
      */
     "WWW-Authenticate": string;
     /**
-     * @description The block as of which the rows are: the last one that was stored.
+     * @description The last block that was stored when the rows were read.
      * @example 21000000
      */
     "Moneta-As-Of-Block": number;
@@ -3190,7 +3190,7 @@ export interface operations {
         after?: string;
         /** @description Most items on the page. The default is the maximum. */
         limit?: components["parameters"]["Limit"];
-        /** @description Only events of these types, separated by commas: `sent`, `completed`, `error`, `corrected`, `in_block`, `dropped`, `token.minted`, `token.burned`, `token.sent`, `token.received`, `token.transferred`, `gap`. Without it: `sent`, `completed`, `error`, `corrected`, of requests. A `corrected` of a token's event comes with the type of the event that it corrects. */
+        /** @description Only events of these types, separated by commas: `sent`, `completed`, `error`, `corrected`, `in_block`, `dropped`, `token.minted`, `token.burned`, `token.sent`, `token.received`, `token.transferred`, `gap`. Without it: `sent`, `completed`, `error`, `corrected`, of requests. A `corrected` of a token event comes with the type of the event that it corrects. */
         types?: string;
       };
       header?: {

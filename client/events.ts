@@ -12,14 +12,17 @@ export type AppEvent = Schemas["Event"] | Schemas["TokenEvent"] | Schemas["Token
 export type EventName = AppEvent["type"];
 /** The types of a stream that names none. */
 export type DefaultEventName = "sent" | "completed" | "error" | "corrected";
-/** The events of a stream that names these types. */
+type Typed<Event extends AppEvent, Name> = Event & { type: Name };
+/** The events of a stream that names these types. Types of tokens bring `TokenCorrection`, too. */
 export type EventOf<Name extends EventName> =
-  | (Name extends Schemas["Event"]["type"] ? Schemas["Event"] : never)
-  | (Name extends Schemas["TokenEvent"]["type"] ? Schemas["TokenEvent"] | Schemas["TokenCorrection"] : never)
+  | (Name extends Schemas["Event"]["type"] ? Typed<Schemas["Event"], Name> : never)
+  | (Name extends Schemas["TokenEvent"]["type"]
+      ? Typed<Schemas["TokenEvent"], Name> | Schemas["TokenCorrection"]
+      : never)
   | (Name extends Schemas["GapEvent"]["type"] ? Schemas["GapEvent"] : never);
 
 /** An event of the app, with its place in the feed. */
-export interface StreamedEvent<Event extends AppEvent = Schemas["Event"]> {
+export interface StreamedEvent<Event extends AppEvent = EventOf<DefaultEventName>> {
   /** Store it to continue after this event: `client.events({ after: cursor })`. */
   cursor: string;
   /** As a webhook has it. Without `types`, `type` is "sent", "completed", "error" or "corrected". */

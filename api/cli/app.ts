@@ -70,7 +70,7 @@ function readQuota(text: string): Limit {
 }
 
 export function appCreate(terminal: Terminal): Command {
-  return resultCommand("create", "Create an app and its first token. The token has all scopes but users.", {
+  return resultCommand("create", "Create an app and its first token. The token has all scopes except users.", {
     examples: ["app create my-shop", "app create my-shop --json"],
     json: "{app_id, name, token}",
     notes:

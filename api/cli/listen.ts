@@ -8,7 +8,7 @@ import { createClient } from "../../client/client.ts";
 import { ApiRefusal, networkCodeOf } from "../../client/errors.ts";
 import type { AppEvent, StreamedEvent } from "../../client/events.ts";
 import { pickSettings } from "../config/settings.ts";
-import { NAMED_EVENTS, type NamedEvent } from "../domain/events.ts";
+import { DEFAULT_EVENTS, NAMED_EVENTS, type NamedEvent } from "../domain/events.ts";
 import { newWebhookSecret, signatureHeaders, signingKey } from "../keys/webhook-secrets.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { isRedirect } from "../shared/answer-text.ts";
@@ -39,7 +39,7 @@ const NOTES =
 export function listen(terminal: Terminal): Command {
   return resultCommand("listen", "Deliver an app's events to a URL of this machine, signed like webhooks.", {
     examples: ["listen --forward-to http://localhost:4000/hook"],
-    json: "{cursor, created_at, type, request_id, answer}, on a line for each event; everything else on standard error",
+    json: "{cursor, created_at, type, request_id, contract_address, token_id, answer}, a line for each event, the rest on standard error",
     notes: NOTES,
   })
     .requiredOption("--forward-to <url>", "where to send the events; any URL that this machine reaches", readUrl)
@@ -49,7 +49,9 @@ export function listen(terminal: Terminal): Command {
     .option("--after <cursor>", "continue after this event")
     .addOption(new Option("--from-start", "begin with the app's first event").conflicts("after"))
     .addOption(
-      new Option("--type <type...>", "only events of these types; those of tokens must be named").choices(NAMED_EVENTS),
+      new Option("--type <type...>", `only events of these types (default: ${DEFAULT_EVENTS.join(", ")})`).choices(
+        NAMED_EVENTS,
+      ),
     )
     .action(async (options: Options) => {
       const stop = new AbortController();
@@ -108,7 +110,7 @@ async function run(terminal: Terminal, options: Options, abort: AbortSignal): Pr
   }
 }
 
-/** What tells an event that belongs to no request from others. */
+/** The token that an event is about. */
 function subjectOf(event: AppEvent) {
   if (!("log_index" in event)) return {};
   return { contract_address: event.contract_address, token_id: event.token_id };

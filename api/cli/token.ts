@@ -28,7 +28,7 @@ export function tokenCreate(terminal: Terminal): Command {
   })
     .argument("<app>", "name or id of the app")
     .option("--name <name>", "name of the token, for your own reference", "token")
-    .option("--scopes <list>", `scopes, separated by commas: ${SCOPES.join(", ")} (default: all but users)`, readScopes)
+    .option("--scopes <list>", `comma-separated: ${SCOPES.join(", ")} (default: all except users)`, readScopes)
     .option("--expires <when>", "lifetime (90d, 12h, 30m) or end date (2030-01-31) (default: never)", readEnd)
     .option("--rate-limit <calls>", "most calls per minute, below the limit of the app (default: none)", readRate)
     .action(async (which: string, { json, name, scopes, expires, rateLimit }: Options) => {

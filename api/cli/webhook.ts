@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { redeliverEvent } from "../commands/webhooks.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../domain/request.ts";
+import { DEFAULT_EVENTS } from "../domain/events.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import type { AppRow } from "../store/db/schema.ts";
 import type { Db } from "../store/db/sql.ts";
@@ -57,12 +58,14 @@ export function webhookDisable(terminal: Terminal): Command {
 }
 
 /** @param id undefined: the first. @throws OperatorError when the app has no such webhook. */
-async function webhookOf(db: Db, app: AppRow, id = app.id): Promise<ListedWebhook> {
-  const webhook = await findWebhook(db, { id, app_id: app.id });
+async function webhookOf(db: Db, app: AppRow, id?: string): Promise<ListedWebhook> {
+  const webhook = await findWebhook(db, { id: id ?? app.id, app_id: app.id });
   if (webhook !== undefined) return webhook;
-  const others = (await listWebhooks(db, app.id)).length > 0;
-  const advice = others ? ` with this id. Choose one with --id: \`webhook list ${app.name}\` lists them.` : ".";
-  throw new OperatorError(`The app ${app.name} has no webhook${advice}`);
+  if ((await listWebhooks(db, app.id)).length === 0) throw new OperatorError(`The app ${app.name} has no webhook.`);
+  const which = id === undefined ? "first webhook (`/v1/webhook`)" : "webhook with this id";
+  throw new OperatorError(
+    `The app ${app.name} has no ${which}. Choose one with --id: \`webhook list ${app.name}\` lists them.`,
+  );
 }
 
 function describeWebhook(webhook: ListedWebhook) {
@@ -85,7 +88,7 @@ export function webhookShow(terminal: Terminal): Command {
     examples: ["webhook show my-shop"],
     json:
       "{id, app_id, url, events, collections, description, disabled_at, last_error, created_at, updated_at}. `events` is null " +
-      "when the default ones are sent, `collections` when those of all are.",
+      "for the default types, `collections` for all contracts.",
   })
     .argument("<app>", "name or id of the app")
     .option(...WHICH)
@@ -95,10 +98,11 @@ export function webhookShow(terminal: Terminal): Command {
       );
       const result = describeWebhook(webhook);
       const words = [
+        `id:          ${result.id}`,
         `url:         ${result.url}`,
-        `events:      ${result.events?.join(", ") ?? "default"}`,
+        `events:      ${(result.events ?? DEFAULT_EVENTS).join(", ")}`,
         `collections: ${result.collections?.join(", ") ?? "all"}`,
-        `description: ${result.description ?? ""}`,
+        `description: ${result.description ?? "none"}`,
         `disabled:    ${result.disabled_at ?? "no"}`,
         `last error:  ${result.last_error ?? "none"}`,
       ];
@@ -163,10 +167,7 @@ export function webhookDeliveries(terminal: Terminal): Command {
     json: "[{delivery_id, webhook_id, app_id, event_id, event_type, request_id, status, ...}]",
   })
     .argument("<app>", "name or id of the app")
-    .option(
-      "--id <webhook-id>",
-      "only deliveries of this webhook, which may be removed by now (default: all that the app has)",
-    )
+    .option("--id <webhook-id>", "only deliveries to this webhook, also if it was removed (default: to all webhooks)")
     .addOption(new Option("--status <status>", "only deliveries in this status").choices(DELIVERY_STATUSES))
     .option("--limit <n>", "maximum number of deliveries", readLimit, 30)
     .action(async (which: string, { json, id, status, limit }: Options) => {
@@ -185,13 +186,14 @@ export function webhookDeliveries(terminal: Terminal): Command {
       const result = rows.map(describeDelivery);
       const cells = result.map((row) => [
         row.delivery_id,
+        row.webhook_id,
         row.event_type,
         row.status,
         row.tries.toString(),
         row.error ?? "",
         row.created_at ?? "",
       ]);
-      const head = ["ID", "EVENT", "STATUS", "TRIES", "ERROR", "CREATED"];
+      const head = ["ID", "WEBHOOK", "EVENT", "STATUS", "TRIES", "ERROR", "CREATED"];
       printResult(terminal, json, result, table(head, cells, "No deliveries found."));
     });
 }

@@ -1,7 +1,7 @@
 import type { ButtonHTMLAttributes } from "preact";
 
 type Props = Omit<ButtonHTMLAttributes, "class" | "type"> & {
-  kind?: "primary" | "danger" | "plain";
+  kind?: "primary" | "danger" | "plain" | "small";
   type?: "button" | "submit";
   /** Shows that the call runs, and prevents a second click. */
   busy?: boolean;

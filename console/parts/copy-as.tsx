@@ -1,6 +1,7 @@
 import { asCurl, asTypeScript } from "../service/copy-as.ts";
 import type { RecordedCall } from "../service/recorded-calls.ts";
 import { LOCAL_CLI, SERVICE_URL } from "../service/session.ts";
+import { Button } from "./button.tsx";
 import { copyText } from "./copyable.tsx";
 import { sayProblem } from "./toasts.tsx";
 
@@ -14,16 +15,15 @@ export function CopyAs({ call }: { call: RecordedCall | null }) {
   return (
     <div class="actions">
       {offers.map(([label, what, write]) => (
-        <button
+        <Button
           key={label}
-          type="button"
-          class="button button-small"
+          kind="small"
           onClick={() => {
             copyText(write(call, SERVICE_URL, LOCAL_CLI), what).catch(sayProblem);
           }}
         >
           {label}
-        </button>
+        </Button>
       ))}
     </div>
   );

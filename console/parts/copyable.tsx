@@ -1,4 +1,5 @@
 import { shortHex } from "../service/format.ts";
+import { Button } from "./button.tsx";
 import { sayProblem, toast } from "./toasts.tsx";
 
 /** Copies a text and says so. Pages without TLS have no clipboard, except on localhost. */
@@ -20,16 +21,15 @@ interface CopyProps {
 
 export function CopyButton({ text, what }: CopyProps) {
   return (
-    <button
-      type="button"
-      class="button button-small"
+    <Button
+      kind="small"
       aria-label={`Copy ${what}`}
       onClick={() => {
         copyText(text, what).catch(sayProblem);
       }}
     >
       Copy
-    </button>
+    </Button>
   );
 }
 

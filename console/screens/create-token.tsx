@@ -33,7 +33,7 @@ const MEANINGS: Readonly<Record<Scope, string>> = {
   collections: "Create collections, change and freeze their metadata.",
   mint: "Mint tokens into the app's collections.",
   transfer: "Move tokens out of the app's wallets.",
-  webhooks: "Set up the webhook.",
+  webhooks: "Set up webhooks.",
   contracts: "Follow contracts of others.",
   media: "Upload pictures and other files.",
   users: "Rename users.",

@@ -47,7 +47,7 @@ export function CreateWallet({ onClose, wallet }: Props) {
       >
         <Field
           label="User identifier"
-          hint="Your own name for the user who has the wallet. You can leave it empty."
+          hint="Your own name for the user who has the wallet. Empty: the wallet has no user."
           error={fieldError?.message}
         >
           {(control) => (
@@ -80,7 +80,7 @@ async function create(user: string): Promise<void> {
   location.hash = href("/wallets/:address", { address });
 }
 
-/** The page is loaded again: it remembers the old name in many places. */
+/** Loads the page again, because many parts of it remember the old name. */
 async function rename({ address }: Shape<"Wallet">, user: string): Promise<void> {
   const params = { path: { address } };
   await answerOf(client().PATCH("/v1/accounts/{address}", { params, body: { user_identifier: user } }));

@@ -8,8 +8,8 @@ import { EmptyState } from "../parts/empty-state.tsx";
 import { Table } from "../parts/table.tsx";
 import { sayProblem, toast } from "../parts/toasts.tsx";
 import { Age, Moment } from "../parts/when.tsx";
+import { useAgain } from "../service/again.ts";
 import { client } from "../service/client.ts";
-import { useLive } from "../service/live.ts";
 import { usePages } from "../service/use-data.ts";
 import { href } from "../shell/href.ts";
 
@@ -55,10 +55,8 @@ function useDeliveries({ id, enabled, onAnswer }: Props) {
   }, [waits, pages.loading]);
   const newest = pages.items[0];
   useEffect(onAnswer, [newest?.id, newest?.status, newest?.error]);
-  useLive(() => {
-    // A person who has loaded more pages keeps them.
-    if (pages.items.length <= PAGE) pages.reload();
-  });
+  // The page's stream has only the usual types of events. A person who has loaded more pages keeps them.
+  useAgain(enabled && pages.items.length <= PAGE, pages.reload);
   return {
     pages,
     /** A delivery was sent again. */

@@ -69,17 +69,9 @@ function OverTime() {
       <h2>Over time</h2>
       <div class="filter" role="group" aria-label="Time">
         {SPANS.map(([value, text]) => (
-          <button
-            key={text}
-            type="button"
-            class="button button-small"
-            aria-pressed={hours === value}
-            onClick={() => {
-              setHours(value);
-            }}
-          >
+          <Button key={text} kind="small" aria-pressed={hours === value} onClick={() => setHours(value)}>
             {text}
-          </button>
+          </Button>
         ))}
       </div>
       <Series key={hours} hours={hours} />

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 
 import { answerOf } from "../../client/client.ts";
+import { Button } from "../parts/button.tsx";
 import { sayProblem } from "../parts/toasts.tsx";
 import { client } from "../service/client.ts";
 import { mayUse } from "../service/session.ts";
@@ -18,11 +19,9 @@ export function SendAgain({ request }: { request: Request }) {
   if (again !== null) return <a href={open(again)}>Sent again</a>;
   if (status !== "failed" || !mayUse(SCOPES[type] ?? "collections")) return null;
   return (
-    <button
-      type="button"
-      class="button button-small"
-      disabled={busy}
-      aria-busy={busy}
+    <Button
+      kind="small"
+      busy={busy}
       onClick={() => {
         setBusy(true);
         const params = { path: { request_id } };
@@ -38,6 +37,6 @@ export function SendAgain({ request }: { request: Request }) {
       }}
     >
       Send again
-    </button>
+    </Button>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 
 import { answerOf } from "../../client/client.ts";
 import { StateBadge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { CollectionName } from "../parts/named.tsx";
@@ -43,17 +44,9 @@ export function RequestsScreen({ params }: ScreenProps) {
       <div class="screen-head">
         <div class="filter" role="group" aria-label="State">
           {FILTERS.map(([value, text]) => (
-            <button
-              key={text}
-              type="button"
-              class="button button-small"
-              aria-pressed={status === value}
-              onClick={() => {
-                setStatus(value);
-              }}
-            >
+            <Button key={text} kind="small" aria-pressed={status === value} onClick={() => setStatus(value)}>
               {text}
-            </button>
+            </Button>
           ))}
         </div>
         {inOrder && <OrderChoice order={order} onChange={setOrder} />}

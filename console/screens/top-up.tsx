@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
+import type { QrCodeGenerateResult } from "uqr";
 
 import type { Shape } from "../../client/client.ts";
 import { Copyable } from "../parts/copyable.tsx";
 import { Ether } from "../parts/when.tsx";
 import { session } from "../service/session.ts";
-import type { QrCode as Code } from "./qr.ts";
 
 type Lane = Shape<"Lane">;
 
@@ -48,22 +48,28 @@ function paymentUri(address: string): string {
   return `ethereum:${address}@${session().chain_id.toString()}`;
 }
 
+/** Squares of free space around the code, which readers need. */
+const BORDER = 4;
+
 /** Absent until its library is loaded, and without it: the address stands beside the code. */
 function QrCode({ text, label }: { text: string; label: string }) {
-  const [code, setCode] = useState<Code | null>(null);
+  const [code, setCode] = useState<QrCodeGenerateResult | null>(null);
   useEffect(() => {
-    import("./qr.ts").then(
-      ({ qrCodeOf }) => {
-        setCode(qrCodeOf(text));
+    import("uqr").then(
+      ({ encode }) => {
+        setCode(encode(text, { ecc: "M", border: BORDER }));
       },
       () => undefined,
     );
   }, [text]);
   if (code === null) return null;
   const size = code.size.toString();
+  const squares = code.data.flatMap((row, y) =>
+    row.flatMap((dark, x) => (dark ? [`M${x.toString()} ${y.toString()}h1v1h-1z`] : [])),
+  );
   return (
     <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label}>
-      <path d={code.path} />
+      <path d={squares.join("")} />
     </svg>
   );
 }

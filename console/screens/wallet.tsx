@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 
 import { answerOf, type Shape } from "../../client/client.ts";
 import { ApiRefusal } from "../../client/errors.ts";
+import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copyable.tsx";
 import { CopyAs } from "../parts/copy-as.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
@@ -88,23 +89,10 @@ function RenameUser({ wallet }: { wallet: Shape<"Wallet"> }) {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <button
-        type="button"
-        class="button button-small"
-        onClick={() => {
-          setOpen(true);
-        }}
-      >
+      <Button kind="small" onClick={() => setOpen(true)}>
         Rename the user
-      </button>
-      {open && (
-        <CreateWallet
-          wallet={wallet}
-          onClose={() => {
-            setOpen(false);
-          }}
-        />
-      )}
+      </Button>
+      {open && <CreateWallet wallet={wallet} onClose={() => setOpen(false)} />}
     </>
   );
 }

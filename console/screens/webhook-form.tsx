@@ -11,8 +11,8 @@ import type { Webhook } from "../service/webhooks.ts";
 
 type EventType = NonNullable<Webhook["events"]>[number];
 
-/** What webhooks get that choose no events. */
-const RESULTS: Partial<Record<EventType, string>> = {
+/** What a webhook gets that names no events. */
+const USUAL: Partial<Record<EventType, string>> = {
   sent: "Sent: the transaction of a request was sent",
   completed: "Completed: a request is done",
   error: "Error: a request failed",
@@ -20,19 +20,25 @@ const RESULTS: Partial<Record<EventType, string>> = {
 };
 const OTHERS: Record<Exclude<EventType, "sent" | "completed" | "error" | "corrected">, string> = {
   in_block: "In a block: a request is in a block that is not final yet",
-  dropped: "Dropped: a chain reorganization took a request out of its block",
+  dropped: "Dropped: a chain reorganization removed that block",
   "token.minted": "Token minted",
   "token.burned": "Token burned",
   "token.sent": "Token sent by a wallet of the app",
   "token.received": "Token received by a wallet of the app",
-  "token.transferred": "Token of the app's collections moved between others",
-  gap: "Gap: blocks with more moves than there are events for",
+  "token.transferred": "Token of the app's collections moved between strangers",
+  gap: "Gap: blocks in which some moves of tokens have no event",
 };
-const LABELS = { ...RESULTS, ...OTHERS };
+const LABELS = { ...USUAL, ...OTHERS };
 const ALL = Object.keys(LABELS) as EventType[];
-const DEFAULTS = Object.keys(RESULTS) as EventType[];
+const DEFAULTS = Object.keys(USUAL) as EventType[];
 
-const ABOUT_CONTRACTS = "Addresses, one on a line: only events about them are sent. Leave it empty for all.";
+/** The types of events that a webhook gets. */
+export function typesOf(events: Webhook["events"]): readonly EventType[] {
+  return events ?? DEFAULTS;
+}
+
+const ABOUT_CONTRACTS =
+  "Addresses, one in each line. Only events about these contracts are sent. Empty: all contracts.";
 
 interface Props {
   present: Webhook | null;
@@ -44,7 +50,7 @@ interface Props {
 export function WebhookForm({ present, onSaved }: Props) {
   const [url, setUrl] = useState(present?.url ?? "");
   const [description, setDescription] = useState(present?.description ?? "");
-  const [events, setEvents] = useState<readonly EventType[]>(present?.events ?? DEFAULTS);
+  const [events, setEvents] = useState(typesOf(present?.events ?? null));
   const [contracts, setContracts] = useState(present?.collections?.join("\n") ?? "");
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);

@@ -7,7 +7,6 @@ import { ErrorNote } from "../parts/error-note.tsx";
 import { LastCall } from "../parts/last-call.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Screen } from "../parts/screen.tsx";
-import { Secret } from "../parts/secret.tsx";
 import { sayProblem, toast } from "../parts/toasts.tsx";
 import { Moment } from "../parts/when.tsx";
 import { client } from "../service/client.ts";
@@ -15,15 +14,15 @@ import { useData } from "../service/use-data.ts";
 import { readWebhooks, type Webhook } from "../service/webhooks.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
 import { Deliveries } from "./deliveries.tsx";
-import { WebhookForm } from "./webhook-form.tsx";
-import { SECRET_HINT, WebhookState } from "./webhooks.tsx";
+import { typesOf, WebhookForm } from "./webhook-form.tsx";
+import { SigningSecret, WebhookState } from "./webhooks.tsx";
 
 /** One of the app's webhooks, and its deliveries. */
 export function WebhookScreen({ params: { id } }: ScreenProps<"id">) {
   const { data, error, reload } = useData(async () => {
     // All of them, so that the navigation knows the present state.
     const found = (await readWebhooks()).find((webhook) => webhook.id === id);
-    if (found === undefined) throw new Error("There is no such webhook. It may be removed by now.");
+    if (found === undefined) throw new Error("This webhook does not exist. It may have been removed.");
     return found;
   }, [id]);
   const [secret, setSecret] = useState<string | null>(null);
@@ -33,11 +32,7 @@ export function WebhookScreen({ params: { id } }: ScreenProps<"id">) {
     <Screen title={data?.description ?? "Webhook"} trail={<a href={href("/webhooks")}>Webhooks</a>}>
       {error !== null && <ErrorNote error={error} retry={reload} />}
       {data === null && error === null && <Loading />}
-      {secret !== null && (
-        <Secret title="The signing secret of the webhook" text={secret} onDone={() => setSecret(null)}>
-          {SECRET_HINT}
-        </Secret>
-      )}
+      {secret !== null && <SigningSecret secret={secret} onDone={() => setSecret(null)} />}
       {data !== null && (
         <Registered
           webhook={data}
@@ -119,7 +114,7 @@ function Facts({ webhook }: { webhook: Webhook }) {
       <dt>URL</dt>
       <dd>{webhook.url}</dd>
       <dt>Events</dt>
-      <dd>{webhook.events?.join(", ") ?? "results of requests"}</dd>
+      <dd>{typesOf(webhook.events).join(", ")}</dd>
       <dt>Contracts</dt>
       <dd>{webhook.collections?.join(", ") ?? "all"}</dd>
       <dt>State</dt>

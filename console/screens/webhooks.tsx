@@ -14,10 +14,7 @@ import { useAgain } from "../service/again.ts";
 import { useData } from "../service/use-data.ts";
 import { problemOf, readWebhooks, type Webhook } from "../service/webhooks.ts";
 import { href } from "../shell/href.ts";
-import { WebhookForm } from "./webhook-form.tsx";
-
-export const SECRET_HINT =
-  "The receiver checks the signature of each call with it. Store it where the receiver reads it.";
+import { typesOf, WebhookForm } from "./webhook-form.tsx";
 
 /** The app's webhooks. */
 export function WebhooksScreen() {
@@ -34,15 +31,11 @@ export function WebhooksScreen() {
   return (
     <Screen title="Webhooks" actions={actions}>
       <p class="muted">
-        The service sends events to URLs of yours. Each webhook has its own secret, and none delays another.
+        The service sends events to your URLs. Each webhook has its own secret, and none delays another.
       </p>
       {error !== null && <ErrorNote error={error} retry={reload} />}
       {data === null && error === null && <Loading />}
-      {secret !== null && (
-        <Secret title="The signing secret of the webhook" text={secret} onDone={() => setSecret(null)}>
-          {SECRET_HINT}
-        </Secret>
-      )}
+      {secret !== null && <SigningSecret secret={secret} onDone={() => setSecret(null)} />}
       {isNew && (
         <section class="card stack">
           <h2>Create a webhook</h2>
@@ -87,11 +80,19 @@ function List({ webhooks }: { webhooks: readonly Webhook[] }) {
             </>
           ),
         },
-        { head: "Events", cell: ({ events }) => events?.join(", ") ?? "results of requests" },
+        { head: "Events", cell: ({ events }) => typesOf(events).join(", ") },
         { head: "State", cell: (webhook) => <WebhookState webhook={webhook} /> },
         { head: "Created", right: true, cell: ({ created_at }) => <Age time={created_at} /> },
       ]}
     />
+  );
+}
+
+export function SigningSecret({ secret, onDone }: { secret: string; onDone: () => void }) {
+  return (
+    <Secret title="The signing secret of the webhook" text={secret} onDone={onDone}>
+      The receiver checks the signature of each call with it. Store it where the receiver reads it.
+    </Secret>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { useHashLocation } from "wouter-preact/use-hash-location";
 
+import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { sayProblem, Toasts } from "../parts/toasts.tsx";
 import { useAgain } from "../service/again.ts";
@@ -90,27 +91,25 @@ function SessionPart({ session }: { session: Session }) {
         </div>
       )}
       {operator && app !== null && hasSeveralApps.value && (
-        <button
-          type="button"
-          class="button button-small"
+        <Button
+          kind="small"
           onClick={() => {
             chooseApp(null);
             location.hash = "#/";
           }}
         >
           Change app
-        </button>
+        </Button>
       )}
       <div class="session-chain muted">Chain {session.chain_id}</div>
-      <button
-        type="button"
-        class="button button-small"
+      <Button
+        kind="small"
         onClick={() => {
           signOut().catch(sayProblem);
         }}
       >
         Sign out
-      </button>
+      </Button>
     </div>
   );
 }

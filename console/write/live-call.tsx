@@ -4,6 +4,7 @@ import { randomKey } from "../../client/rules/random-key.ts";
 import { problemsOf, REQUIRED } from "../forms/model/check.ts";
 import type { Field } from "../forms/model/fields.ts";
 import type { Values } from "../forms/model/values.ts";
+import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copyable.tsx";
 import { asCurl, asTypeScript } from "../service/copy-as.ts";
 import { uploadsIn } from "../service/recorded-calls.ts";
@@ -47,15 +48,9 @@ export function LiveCall(props: Props) {
       <summary>The same call in a program</summary>
       <div class="actions" role="group" aria-label="Language">
         {LANGUAGES.map(([name]) => (
-          <button
-            key={name}
-            type="button"
-            class="button button-small"
-            aria-pressed={name === language}
-            onClick={() => setLanguage(name)}
-          >
+          <Button key={name} kind="small" aria-pressed={name === language} onClick={() => setLanguage(name)}>
             {name}
-          </button>
+          </Button>
         ))}
         {text !== null && <CopyButton text={text} what={`the call as ${language}`} />}
       </div>

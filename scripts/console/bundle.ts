@@ -21,6 +21,7 @@ const CHUNKS = [
     test: /\/console\/(main|parts|service|shell|screens\/(collections?\.|home|token|request|use-live|merge|wallet|holding|create-(wallet|token))|write\/(offers|follow-))|preact|regexparam|vite\/preload|rolldown|openapi-fetch|eventsource|\/client\/(?!drop|bulk|rules\/(json-|receiver|warn))/,
   },
   { name: "webhooks", test: /\/console\/screens\/(webhook|deliver)/ },
+  { name: "qr", test: /\/node_modules\/uqr\// },
   {
     name: "forms",
     test: /\/console\/(forms|write|import|screens\/(change-|create-|freeze|import|mint|transfer))|\/client\/(drop|bulk|rules)/,

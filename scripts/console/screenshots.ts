@@ -59,7 +59,21 @@ async function behind(page: Page, screen: string, prefix: string): Promise<strin
   return address?.slice(1) ?? screen;
 }
 
-/** The answer of a receiver that fails. */
+/** Sends a mint that fails, because the service does not copy a picture from this address. */
+async function failMint(page: Page, collection: string): Promise<void> {
+  await open(page, `${collection}/mint`);
+  await page.getByLabel(/^To/).fill("tour-alice");
+  await page
+    .getByRole("group", { name: /^Picture/ })
+    .getByLabel("URI")
+    .fill("http://10.0.0.1/cat.png");
+  await page.getByText("More fields").click();
+  await page.getByLabel(/^Copy the media/).check();
+  await page.getByRole("button", { name: "Mint", exact: true }).click();
+  await page.getByText("Failed", { exact: true }).waitFor();
+}
+
+/** A webhook whose receiver fails, with the answer, in the list and on the home screen. */
 async function shootWebhook(page: Page): Promise<void> {
   const server = createServer((_request, response) => {
     response.writeHead(500, { "content-type": "text/plain" }).end("no such table: orders");
@@ -79,6 +93,7 @@ async function shootWebhook(page: Page): Promise<void> {
     while ((await dismiss.count()) > 0) await dismiss.first().click();
     await shoot(page, await page.evaluate<string>("location.hash.slice(1)"), "webhook", "details[open]");
     await shoot(page, "/webhooks", "webhooks");
+    await shoot(page, "/", "home");
   } finally {
     await receiver.stop();
   }
@@ -94,13 +109,10 @@ async function takeAll(consoleLink: string): Promise<void> {
     await page.locator("#main table").first().waitFor();
     const collection = await behind(page, "/collections", "/collections/0x");
     const token = await behind(page, collection, `${collection}/`);
-    await shoot(page, "/", "home");
     await shoot(page, collection, "collection");
     await shoot(page, token, "token");
     await shoot(page, `${collection}/mint`, "mint");
-    await shoot(page, "/requests", "requests");
     await shoot(page, await behind(page, "/wallets", "/wallets/0x"), "wallet");
-    await shootWebhook(page);
     await shoot(page, "/operator", "operator");
     await shoot(page, "/operator/time", "operator-time", ".chart:last-child .u-legend");
     await page.setViewportSize({ width: 360, height: 740 });
@@ -108,6 +120,10 @@ async function takeAll(consoleLink: string): Promise<void> {
     await page.setViewportSize({ width: 1280, height: 680 });
     await page.emulateMedia({ colorScheme: "dark" });
     await shoot(page, "/collections", "collections-dark");
+    await page.emulateMedia({ colorScheme: "light" });
+    await failMint(page, collection);
+    await shoot(page, "/requests", "requests");
+    await shootWebhook(page);
   } finally {
     await browser.close();
   }

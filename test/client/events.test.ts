@@ -94,6 +94,26 @@ describe("client.events", () => {
     expect(lost).to.have.length(2);
   });
 
+  it("asks for the types that the caller names, and types the events by them", async () => {
+    service = new FakeService([
+      (response, { url }) => {
+        expect(url).to.equal("/v1/events?types=completed,token.received");
+        begin(response, "0");
+        response.write('id: 1\ndata: {"type":"completed","request_type":"mint"}\n\n');
+        response.write('id: 2\ndata: {"type":"corrected","corrects":"event 0"}\n\n');
+        response.write('id: 3\ndata: {"type":"token.received","log_index":7}\n\n');
+      },
+    ]);
+    const client = await service.client();
+    const found: unknown[] = [];
+    for await (const { event } of client.events({ types: ["completed", "token.received"] })) {
+      if (event.type === "completed") found.push(event.request_type);
+      else if (event.type === "corrected") found.push(event.corrects);
+      else if (found.push(event.log_index) === 3) break;
+    }
+    expect(found).to.deep.equal(["mint", "event 0", 7]);
+  });
+
   it("continues where the stream began when it is lost before the first event", async () => {
     const { taken } = await takeUntil(
       [

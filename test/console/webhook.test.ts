@@ -77,7 +77,7 @@ describe("console > webhooks", () => {
     await page.getByRole("button", { name: "Change" }).click();
     await page.getByLabel(/^Sent/).uncheck();
     await page.getByRole("button", { name: "Save the webhook" }).click();
-    await page.getByText("completed, error, corrected").waitFor();
+    await page.getByText("completed, error, corrected", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Change" }).click();
     await page.getByLabel("Token received by a wallet of the app").check();
     await page.getByLabel("Contracts").fill("0x12");

@@ -32,6 +32,8 @@ interface Parts {
   env: Record<string, string>;
   /** Calls the service as the app `shop`. */
   shop: ApiClient;
+  /** The last block that the old version has stored. */
+  oldCheckpoint: number;
 }
 
 /** The present version, started on what an old version has left: its database, its chain and its apps. */
@@ -111,6 +113,7 @@ async function start(released: Released, scene: Scene): Promise<Parts> {
   await scene.add(kubo);
   const database = await released.database(folder, outside.origin);
   await scene.add({ stop: () => database.remove() });
+  const [stored] = await rawSql(database.url, "select value from meta where key = 'checkpoint'");
   await released.placeReconcile(folder);
   await writeSeedFile(join(folder, "seed.jwe"), manifest.seedPhrase, manifest.settings["SEED_PASSPHRASE"] ?? "");
   const { url: rpcUrl } = await scene.add(withoutBlockReceipts(node.url));
@@ -134,7 +137,7 @@ async function start(released: Released, scene: Scene): Promise<Parts> {
   const set = { ...HARMLESS, ...env };
   const service = await scene.add(startTestService({ rpcUrl, dataDir: folder, env: set }));
   const shop = ApiClient.at(service.baseUrl, manifest.apps["shop"]?.token ?? "");
-  return { node, outside, url: database.url, env, shop };
+  return { node, outside, url: database.url, env, shop, oldCheckpoint: Number(stored?.["value"]) };
 }
 
 /** Sets this process's clock to a time, from which it goes on. @returns a function that sets it right again. */

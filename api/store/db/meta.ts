@@ -36,6 +36,8 @@ export type MetaKey =
   | "confirmed_block"
   /** Where the events of tokens have come to: see `ledger/token-events.ts`. */
   | "token_events_to"
+  /** The newest block whose movements get no events: see `skipTokenEvents` there. */
+  | "token_events_skipped_to"
   /** The first row of the history that no listing shows: its block is being stored or removed in several commits. */
   | "history_hidden_from"
   /** How often collections were removed by a reorg. */

@@ -9,7 +9,8 @@ import type { MadeEvent } from "./token-events.ts";
 /*
  * Against whom: anybody can move tokens of an app's collections back and forth, and each movement would be an event that is stored
  * for the app and delivered. An app gets events of so many movements by strangers in a window of blocks. Beyond that, one event
- * `gap` names the blocks, after the window. Their movements are in the history.
+ * `gap` names the blocks, after the window. Their movements are in the history. Movements whose events a restored database leaves out
+ * are told in the same way, by one `gap`, however many blocks they are in.
  */
 
 /** Blocks of a window. */
@@ -22,26 +23,33 @@ export class StrangerWindows {
   readonly #windows: Map<string, Window>;
   readonly #changed = new Set<string>();
   readonly #gaps: Window[] = [];
+  readonly #skipped: number;
 
-  private constructor(windows: readonly Window[]) {
+  private constructor(windows: readonly Window[], skipped: number) {
     this.#windows = new Map(windows.map((window) => [window.app_id, window]));
+    this.#skipped = skipped;
   }
 
-  /** Reads the windows of these events' apps, and those with a gap that is not told yet. */
-  static async read(trx: Trx, events: readonly MadeEvent[]): Promise<StrangerWindows> {
-    const apps = new Set(events.flatMap(({ event, byStrangers }) => (byStrangers ? [event.appId] : [])));
+  /**
+   * Reads the windows of these events' apps, and those with a gap that is not told yet.
+   * @param skipped the newest block without events.
+   */
+  static async read(trx: Trx, events: readonly MadeEvent[], skipped: number): Promise<StrangerWindows> {
+    const counted = events.filter(({ block, byStrangers }) => byStrangers || block <= skipped);
+    const apps = new Set(counted.map(({ event }) => event.appId));
     const { rows } = await sql<Window>`
       select * from stranger_windows where gap_to is not null
       union select * from stranger_windows where app_id in ${textSet(trx, apps)}`.execute(trx);
-    return new StrangerWindows(rows);
+    return new StrangerWindows(rows, skipped);
   }
 
-  /** Counts an event. @returns false: it is one too many of movements by strangers, and is left out. */
+  /** Counts an event. @returns false: it is left out, because its block is skipped, or it is one too many by strangers. */
   admit({ event: { appId }, block, byStrangers }: MadeEvent, most: number): boolean {
-    if (!byStrangers) return true;
+    const isSkipped = block <= this.#skipped;
+    if (!byStrangers && !isSkipped) return true;
     const window = this.#windowAt(appId, block);
     this.#changed.add(appId);
-    if (window.moves < most) {
+    if (!isSkipped && window.moves < most) {
       window.moves += 1;
       return true;
     }
@@ -52,7 +60,7 @@ export class StrangerWindows {
 
   #windowAt(appId: string, block: number): Window {
     const before = this.#windows.get(appId);
-    if (before !== undefined && block < before.from_block + WINDOW) return before;
+    if (before !== undefined && (block <= this.#skipped || block < before.from_block + WINDOW)) return before;
     if (before !== undefined) this.#end(before);
     const window = { app_id: appId, from_block: block - (block % WINDOW), moves: 0, gap_from: null, gap_to: null };
     this.#windows.set(appId, window);
@@ -68,7 +76,9 @@ export class StrangerWindows {
 
   /** Stores the windows. @param reached the last block whose movements were all counted. @returns the gaps of windows that are over. */
   async close(trx: Trx, reached: number, now: number): Promise<EventToStore[]> {
-    for (const window of this.#windows.values()) if (window.from_block + WINDOW - 1 <= reached) this.#end(window);
+    const isOver = ({ from_block: from, gap_to: to }: Window) =>
+      reached >= this.#skipped && (from + WINDOW - 1 <= reached || (to ?? Infinity) <= this.#skipped);
+    for (const window of this.#windows.values()) if (isOver(window)) this.#end(window);
     const changed = [...this.#windows.values()].filter(({ app_id: app }) => this.#changed.has(app));
     if (changed.length > 0) await store(trx, changed);
     return this.#gaps.map((gap) => gapOf(gap, now));

@@ -27,14 +27,14 @@ interface Place {
   sub: number;
 }
 
-/** In place of a place: nothing that is final when the chain is read next gets events. */
+/** In place of a block: the newest that is final when the chain is read next. */
 const HEAD = "head";
 /** Higher than any log of a block. */
 const END = 2_147_483_647;
 
-async function readPlace(db: Db): Promise<Place | typeof HEAD | null> {
+async function readPlace(db: Db): Promise<Place | null> {
   const text = await readMeta(db, "token_events_to");
-  if (text === null || text === HEAD) return text;
+  if (text === null) return null;
   const [block = 0, log = END, sub = 0] = text.split("/").map(Number);
   return { block, log, sub };
 }
@@ -46,21 +46,30 @@ async function writePlace(trx: Trx, { block, log, sub }: Place): Promise<void> {
 
 /**
  * From now on no movement gets an event that is in a final block when the chain is read next, and no roll-back until then sends
- * corrections. For a database that reads blocks again whose events were sent already, perhaps by another database.
+ * corrections. For a database that reads blocks again whose events were sent already, perhaps by another database. Perhaps not all were
+ * sent: so an app that has movements in blocks without events gets one `gap` with these blocks.
  */
 export async function skipTokenEvents(trx: Trx): Promise<void> {
-  await writeMeta(trx, "token_events_to", HEAD);
+  await writeMeta(trx, "token_events_skipped_to", HEAD);
 }
 
 /** Whether blocks are read again whose events were sent before: see `skipTokenEvents`. */
 export async function isReadAgain(db: Db): Promise<boolean> {
-  return (await readPlace(db)) === HEAD;
+  return (await readMeta(db, "token_events_skipped_to")) === HEAD;
+}
+
+/** @returns the newest block whose movements get no events. @param final the newest block that is final. */
+async function skippedTo(trx: Trx, final: number): Promise<number> {
+  const known = await readMeta(trx, "token_events_skipped_to");
+  if (known !== HEAD) return Number(known ?? 0);
+  await writeMeta(trx, "token_events_skipped_to", final.toString());
+  return final;
 }
 
 /** Whether final blocks are stored whose events are not made. */
 export async function lacksTokenEvents(db: Db): Promise<boolean> {
   const place = await readPlace(db);
-  return place === HEAD || (place !== null && isBefore(place, await newestFinal(db)));
+  return place !== null && ((await isReadAgain(db)) || isBefore(place, await newestFinal(db)));
 }
 
 /** The newest block that is stored and final. */
@@ -86,16 +95,13 @@ export async function makeTokenEvents(
   const place = await readPlace(trx);
   if (place === null) return false;
   const end = await newestFinal(trx);
-  if (place === HEAD) {
-    await writePlace(trx, { block: Math.max(deep, end), log: END, sub: 0 });
-    return false;
-  }
+  const skipped = await skippedTo(trx, Math.max(deep, end));
   if (!isBefore(place, end)) return false;
   const moves = await movesAfter(trx, place, end);
   const last = moves.at(-1);
   const more = moves.length === MOST_MOVES && last !== undefined;
   const events = moves.flatMap((move) => eventsOf(move, now));
-  const strangers = await StrangerWindows.read(trx, events);
+  const strangers = await StrangerWindows.read(trx, events, skipped);
   const admitted = events.filter((event) => strangers.admit(event, mostStrangers));
   const gaps = await strangers.close(trx, more ? last.block_number - 1 : end, now);
   await storeEvents(trx, [...admitted.map(({ event }) => event), ...gaps], now);
@@ -192,7 +198,7 @@ function bodyOf(move: Move, type: TokenEvent, app: string, now: number): TokenEv
  */
 export async function correctTokenEvents(trx: Trx, fork: number, now: number): Promise<void> {
   const place = await readPlace(trx);
-  if (place === null || place === HEAD || place.block <= fork) return;
+  if (place === null || (await isReadAgain(trx)) || place.block <= fork) return;
   const { rows } = await sql<{ app_id: string; type: TokenEvent; body: string }>`
     update events set block_number = null where block_number > ${fork}
     returning app_id, type, body`.execute(trx);

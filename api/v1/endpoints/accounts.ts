@@ -51,7 +51,7 @@ const createAccount = defineEndpoint({
   summary: "Create a wallet",
   name: "createAccount",
   description:
-    "The same user of the same app always gets the same address. The wallet exists at once, without a transaction. If that address belongs to a renamed wallet, the user gets another one. **Without `user_identifier` each call creates another wallet, which has no user**: store its address.",
+    "The same user of the same app always gets the same address, unless the wallet there was renamed: then the user gets another address. The wallet exists at once, without a transaction. **Without `user_identifier` each call creates another wallet, which has no user**: store its address.",
   examples: {
     bodies: { "For a user": { user_identifier: "alice" }, "Without a user": {} },
     answer: walletExample,

@@ -14,9 +14,9 @@ import { address as anyAddress } from "../schemas/inputs.ts";
 import { address, integer, isFinal, time } from "../schemas/outputs.ts";
 
 const DESCRIPTION =
-  "The answer has one row on each line: `application/x-ndjson`, or with `Accept: text/csv` a file for spreadsheets (RFC 4180) whose first line has the names. All rows are as of one block, which the header `Moneta-As-Of-Block` names. An app has one export at a time.";
+  "The answer has one row in each line: JSON objects (`application/x-ndjson`), or with `Accept: text/csv` a file for spreadsheets (RFC 4180) whose first line has the names of the fields. All rows are as of one block, which the header `Moneta-As-Of-Block` names. An app has one export at a time.";
 const IN_CSV =
-  " In CSV, a name that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`), or that begins with `'`, has one `'` in front.";
+  " In CSV, a name that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`), or that begins with `'`, gets a `'` in front.";
 
 // The names come first: then a spreadsheet that splits lines at semicolons still sees the quotes around them.
 const user = z.string().nullable();

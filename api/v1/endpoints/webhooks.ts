@@ -141,7 +141,7 @@ function callsOfDeliveries<P extends z.ZodType>(calls: Calls<P>): Endpoint[] {
       summary: `Send the events of all failed deliveries to ${which} again`,
       name: names.redeliver,
       description:
-        "Those of the newest 10,000 failed deliveries whose events no later delivery has, the oldest first, at most 1,000 in a call: call again while `more` is true. Each event keeps its `webhook-id` and gets a new delivery. The call fails with `validation_failed` when the webhook is disabled.",
+        "Sends the events of the newest 10,000 failed deliveries again, except events that have a later delivery. The oldest come first, at most 1,000 in a call: call again while `more` is true. Each event keeps its `webhook-id` and gets a new delivery. The call fails with `validation_failed` when the webhook is disabled.",
       examples: { answer: { redelivered: 12, more: false } },
       response: redeliveredEvents,
       errors: ["not_found"],
@@ -188,7 +188,7 @@ const putWebhook = defineEndpoint({
   summary: "Register or change the app's first webhook",
   name: "putWebhook",
   description:
-    "Further webhooks are made with `POST /v1/webhooks`. Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: one with such an address is refused, and a name is looked up at each delivery.",
+    "`POST /v1/webhooks` creates further webhooks. Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: a URL with a private IP address is refused, and a host name is looked up at each delivery.",
   examples: {
     bodies: {
       "Results of requests": { url: "https://app.example/hooks/nft" },
@@ -257,7 +257,7 @@ const createWebhook = defineEndpoint({
   summary: "Create a webhook",
   name: "createWebhook",
   description:
-    "Each webhook has its own secret, order, retries and deliveries, and none delays another. An app has at most 10, with that of `/v1/webhook`. The answer shows the signing secret once, so the call takes no `Idempotency-Key`: if the answer is lost, remove the webhook and create it again. `PUT /v1/webhook` says what holds for the URL.",
+    "Each webhook has its own secret, order, retries and deliveries, and none delays another. An app has at most 10, including the webhook of `/v1/webhook`. The answer shows the signing secret once, so the call takes no `Idempotency-Key`: if the answer is lost, remove the webhook and create it again. The rules for the URL are those of `PUT /v1/webhook`.",
   examples: {
     bodies: {
       "Results of requests": { url: "https://app.example/hooks/nft" },

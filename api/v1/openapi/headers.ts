@@ -20,11 +20,7 @@ export const RESPONSE_HEADERS = {
   "RateLimit-Policy": header("string", "Calls allowed (`q`) per window of seconds (`w`).", '"app";q=600;w=60'),
   "Retry-After": header("integer", "Seconds to wait before a retry.", 5),
   "WWW-Authenticate": header("string", "How to authenticate.", "Bearer"),
-  "Moneta-As-Of-Block": header(
-    "integer",
-    "The block as of which the rows are: the last one that was stored.",
-    21_000_000,
-  ),
+  "Moneta-As-Of-Block": header("integer", "The last block that was stored when the rows were read.", 21_000_000),
   ETag: header("string", "Tag of this version, for `If-None-Match`.", '"dGFn"'),
   "Accept-Ranges": header("string", "`Range` is supported.", "bytes"),
   "Content-Range": header("string", "The bytes in this answer, and the total size.", "bytes 0-99/1234"),

@@ -38,7 +38,7 @@ export const TAG_WORDS = {
   Contracts: "Contracts that others deployed and the app follows.",
   Requests: "The state and the result of every on-chain call.",
   Webhooks: "Events, sent to URLs of the app or read from a feed.",
-  Exports: "Whole listings as one file.",
+  Exports: "Whole lists in one file.",
   Usage: "What the app used: requests, gas, fees, media and wallets.",
   Console: "Sessions of the console, which have a cookie instead of a token.",
   Tokens: "The app's tokens, for console sessions.",

@@ -40,7 +40,7 @@ export function webhookCalls(): ZodOpenApiPathsObject {
     gap: {
       post: call(
         "receiveGap",
-        "Blocks whose movements are not all told",
+        "Blocks in which some movements have no event",
         "Only if the webhook names the type.",
         gapEvent,
         {

@@ -17,7 +17,7 @@ export const event = z
     type: z
       .enum(REQUEST_EVENTS)
       .describe(
-        "sent: the request's transaction was sent. completed or error: exactly one of the two ends the request. corrected: a chain reorganization deeper than the configured confirmations changed the outcome. Only where they are named: in_block: its transaction is in a block that is not final. dropped: a reorganization has removed that block; another in_block or the end follows.",
+        "sent: the request's transaction was sent. completed or error: exactly one of the two ends the request. corrected: a chain reorganization deeper than the configured confirmations changed the outcome. The last two come only to those who name them. in_block: the transaction is in a block that is not final. dropped: a reorganization has removed that block; another in_block, completed or error follows.",
       ),
     request_id: requestId,
     request_type: z.enum(REQUEST_TYPES).describe("What the request does."),
@@ -74,7 +74,7 @@ export const tokenCorrection = z
     type: z
       .literal("corrected")
       .describe(
-        "A chain reorganization deeper than the configured confirmations has undone the movement. If it happens again, another event tells it.",
+        "A chain reorganization deeper than the configured confirmations has undone the movement. If the movement happens again, it has another event.",
       ),
     corrects: z
       .string()
@@ -88,10 +88,12 @@ export const gapEvent = z
     id: eventId,
     type: z
       .literal("gap")
-      .describe("Strangers moved tokens of the app's collections too often: some of these movements have no event."),
+      .describe(
+        "Some movements of tokens have no event: strangers moved tokens of the app's collections too often, or the service was restored from a backup.",
+      ),
     request_id: z.null().describe("The event belongs to no request."),
-    from_block: z.int().describe("The first block with such movements. The history of the tokens has all of them."),
-    to_block: z.int().describe("The last one."),
+    from_block: z.int().describe("First block that has such movements. The histories of the tokens have them all."),
+    to_block: z.int().describe("Last such block."),
     created_at: time,
   })
   .meta({ id: "GapEvent" });
@@ -145,7 +147,7 @@ const types = z
   })
   .meta({
     maxLength: ALL_NAMES.length,
-    description: `Only events of these types, separated by commas: ${NAMED_EVENTS.map((name) => `\`${name}\``).join(", ")}. Without it: ${DEFAULT_EVENTS.map((name) => `\`${name}\``).join(", ")}, of requests. A \`corrected\` of a token's event comes with the type of the event that it corrects.`,
+    description: `Only events of these types, separated by commas: ${NAMED_EVENTS.map((name) => `\`${name}\``).join(", ")}. Without it: ${DEFAULT_EVENTS.map((name) => `\`${name}\``).join(", ")}, of requests. A \`corrected\` of a token event comes with the type of the event that it corrects.`,
   });
 
 export const eventsQuery = z.strictObject({

@@ -225,7 +225,7 @@ export const newAppBody = z
       })
       .describe("Unique name of the app. Spaces around it are removed."),
     scopes: optional(z.array(scope).min(1).max(SCOPES.length)).describe(
-      "What the app's first token may do. By default everything that the session may do, but `users`.",
+      "What the app's first token may do. By default all scopes of the session except `users`.",
     ),
     token_name: optional(text(MAX_TOKEN_NAME, 1)).describe(
       `Name of the token, for your own reference. By default \`${FIRST_TOKEN}\`.`,

@@ -24,7 +24,7 @@ const collections = z.array(address).min(1).max(MAX_WEBHOOK_COLLECTIONS);
 const description = text(MAX_WEBHOOK_DESCRIPTION, 1);
 const ABOUT_EVENTS = `Event types to send. The default is ${DEFAULT_TYPES}.`;
 const ABOUT_COLLECTIONS =
-  "Only events about these contracts are sent, and `gap`. Until a collection is created, its request is about none. The default is all.";
+  "Only events about these contracts are sent, and `gap`. While a collection is being created, the events of that request are about no contract. The default is all events.";
 const ABOUT_DESCRIPTION = "The app's own words.";
 
 export const webhookBody = z
@@ -55,7 +55,7 @@ export const webhookChanges = z
 
 export const webhook = z
   .object({
-    id: z.string().describe("Names the webhook. That of `/v1/webhook` has the app's id."),
+    id: z.string().describe("Id of the webhook. The webhook of `/v1/webhook` has the id of the app."),
     url: z.string().describe("Where events are sent."),
     events: z.array(z.enum(NAMED_EVENTS)).nullable().describe(`null means ${DEFAULT_TYPES}.`),
     collections: z.array(outputAddress).nullable().describe("Contracts whose events are sent. null means all."),
@@ -63,7 +63,7 @@ export const webhook = z
     disabled_at: time
       .nullable()
       .describe(
-        "Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again.",
+        "Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app sets its `url` again.",
       ),
     last_error: z
       .string()
@@ -76,7 +76,7 @@ export const webhook = z
   })
   .meta({ id: "Webhook" });
 export const webhooksList = z
-  .object({ webhooks: z.array(webhook).max(MAX_WEBHOOKS).describe("That of `/v1/webhook` comes first.") })
+  .object({ webhooks: z.array(webhook).max(MAX_WEBHOOKS).describe("The webhook of `/v1/webhook` comes first.") })
   .meta({ id: "Webhooks" });
 export const registeredWebhook = webhook
   .extend({
@@ -100,10 +100,10 @@ export const rotatedSecret = z
 export const delivery = z
   .object({
     id: z.string().describe("Id of the delivery."),
-    webhook_id: z.string().describe("The webhook that gets it. It may be removed by now."),
+    webhook_id: z.string().describe("The webhook that gets it. It may have been removed."),
     event_id: z.string().describe("`id` of the body and `webhook-id` of the call. The same at every try."),
     event_type: z.enum(EVENT_TYPES).describe("The `type` of the event."),
-    request_id: requestId.nullable().describe("null for an event that no request caused."),
+    request_id: requestId.nullable().describe("null unless the event is one of a request."),
     status: z.enum(DELIVERY_STATUSES).describe("failed: no retry is left, or the webhook was removed."),
     attempts: z.int().describe("Number of tries so far."),
     next_attempt_at: time.nullable().describe("Latest time of the next try. null when the delivery has ended."),

@@ -5,6 +5,7 @@ import type { Examination } from "../../../api/checks/examine.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
+import type { Shape } from "../../../client/client.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { rejectionOf } from "../../support/rejection.ts";
 import { contents, countedTotals } from "../support/contents.ts";
@@ -119,6 +120,21 @@ describe("an old backup", () => {
     );
     expect(events.map((event) => event.request_id)).to.include(later);
     expect(await backup.withDatabase(countedTotals)).to.deep.equal([]);
+  });
+
+  it("has one event of each movement of a token: reconcile made none of the blocks that it read again", async () => {
+    const types = "token.minted,token.sent,token.received,token.transferred,gap,corrected";
+    const { events } = await api.ok<Shape<"EventsFeed">>("GET", `/v1/events?after=start&types=${types}`);
+    const movements = (events as Shape<"TokenEvent">[]).map(
+      ({ type, block_number: block, log_index: log }) => `${type} ${block.toString()}/${log.toString()}`,
+    );
+    expect(new Set(movements)).to.have.length(movements.length);
+    // One from before the backup, six from after it (a wallet that the restored database does not know yet moved a token), and
+    // those of the request after the restore and of the test before.
+    const mint = "token.minted";
+    expect(movements.map((one) => one.split(" ")[0])).to.deep.equal([
+      ...[mint, mint, mint, mint, "token.sent", mint, "token.transferred", mint, mint],
+    ]);
   });
 
   it("needs a second reconcile only for the history of wallets that came back", async () => {

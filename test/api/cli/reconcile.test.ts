@@ -51,7 +51,7 @@ describe("reconcile", () => {
     );
   }
 
-  /** The rows that must be restored, without their row numbers. */
+  /** The rows that must be restored, without their row numbers, and the events of tokens, to which nothing must be added. */
   async function state() {
     const { transfers, history, ...rest } = await contents(moneta.service.database);
     const ends = await moneta.service.database.read
@@ -63,7 +63,13 @@ describe("reconcile", () => {
       ends: ends.filter((entry) => entry.id === id).map((entry) => [entry.from_address, entry.to_address]),
       wallets: history.filter((entry) => entry.transfer_id === id).map((entry) => entry.wallet),
     }));
-    return { ...rest, entries };
+    const told = await moneta.service.database.read
+      .selectFrom("events")
+      .select("id")
+      .where("block_number", "is not", null)
+      .orderBy("seq")
+      .execute();
+    return { ...rest, entries, told };
   }
 
   const run = (...words: string[]) => jsonOfCli<Reconciliation>(moneta.env, "reconcile", ...words);

@@ -10,15 +10,12 @@ import {
   type MediaResult,
 } from "../../../api/store/media/media-results.ts";
 import { hostContent } from "../../../api/store/media/media.ts";
-import { failWithoutEffect } from "../../../api/store/requests/request-state.ts";
-import { findRequest } from "../../../api/store/requests/requests.ts";
 import { addCollection } from "../support/api-rows.ts";
 import { addApp, type Answer, startApi, type Tenant, type TestApi } from "../support/api.ts";
 import { expectAccepted, expectRefusal } from "../support/expect.ts";
+import { failRequest } from "../support/fail-request.ts";
 import { randomAddress } from "../support/rows.ts";
 import { taker } from "../../support/taker.ts";
-
-const FAILED = { ok: false, errorCode: "media_unavailable", errors: null } as const;
 
 describe("the shared backlog", () => {
   let api: TestApi;
@@ -45,11 +42,7 @@ describe("the shared backlog", () => {
   const MEDIA = { image: "https://example.com/cat.png", copy_media: true };
 
   /** Ends a request that was not sent. */
-  const end = (id: string) =>
-    api.database.write(async (trx) => {
-      const request = await findRequest(trx, null, id);
-      await failWithoutEffect(trx, [{ request: request!, outcome: FAILED }], Date.now());
-    });
+  const end = (id: string) => failRequest(api, id, "media_unavailable");
   const total = (key: string) => readCounter(api.database.read, key);
 
   function expectFull(answer: Answer, message: RegExp): void {

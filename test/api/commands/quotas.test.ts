@@ -11,7 +11,6 @@ import type { Quotas } from "../../../api/domain/quota.ts";
 import { compareCounters } from "../../../api/store/reconcile/compare.ts";
 import { replaceCollectionMetadata } from "../../../api/store/requests/metadata.ts";
 import { failWithoutEffect } from "../../../api/store/requests/request-state.ts";
-import { findRequest } from "../../../api/store/requests/requests.ts";
 import { lockQuotas, setQuotas } from "../../../api/store/apps/quotas.ts";
 import { insertWallets } from "../../../api/store/apps/wallets.ts";
 import type { Database } from "../../../api/store/db/database.ts";
@@ -24,6 +23,7 @@ import type { Answer, Tenant } from "../support/api.ts";
 import { addCollection, addMint } from "../support/api-rows.ts";
 import { acceptEach, callOf, NO_LIMITS } from "../support/items.ts";
 import { expectAccepted, expectRefusal } from "../support/expect.ts";
+import { failRequest } from "../support/fail-request.ts";
 import { startSession } from "../support/console.ts";
 import {
   addApp,
@@ -123,10 +123,7 @@ describe("quotas of an app", () => {
     expectAccepted(await mint({}));
   });
 
-  const fail = async (id: string) => {
-    const request = await findRequest(api.database.read, null, id);
-    await api.database.write((trx) => failWithoutEffect(trx, [{ request: request!, outcome: FAILED }], Date.now()));
-  };
+  const fail = (id: string) => failRequest(api, id, "receiver_rejected");
   /** The totals that reconcile would repair. */
   const wrongTotals = async () =>
     (await api.database.write((trx) => compareCounters(trx, false))).map(({ what }) => what);

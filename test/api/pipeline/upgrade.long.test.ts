@@ -2,6 +2,7 @@ import { expect } from "chai";
 
 import { LOCAL_CHAIN_ID } from "../../../api/chain/local-contracts.ts";
 import { readDeploymentFile } from "../../../api/operate/deploy/journal.ts";
+import type { Shape } from "../../../client/client.ts";
 import type { Examination } from "../../../api/checks/examine.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { anvilBinary } from "../../../scripts/scene/anvil.ts";
@@ -86,6 +87,9 @@ for (const released of Released.all()) {
       expect(await storagesUsed(upgraded)).to.deep.equal([outcome.storage, "compact"]);
     });
 
+    it("has one event of each movement after the upgrade, which its webhook does not get, and none of earlier ones", () =>
+      expectTokenEvents(upgraded));
+
     it("mints each token once on the chain", async () => {
       const [stored, onChain] = [await completedMints(upgraded), await mintsOnChain(upgraded)];
       expect(stored.size).to.be.greaterThan(1);
@@ -94,11 +98,7 @@ for (const released of Released.all()) {
     });
 
     it("decrypts what the old version has encrypted", async () => {
-      const { url, shop } = upgraded.parts;
-      const [row] = await rawSql(url, "select address from wallets where user_identifier = 'bob'");
-      const path = `/v1/accounts/${String(row?.["address"])}`;
-      const { nfts } = await shop.ok<{ nfts: { unlockable_content: string | null }[] }>("GET", path);
-      expect(nfts.map((nft) => nft.unlockable_content)).to.include.members(["the first secret", "secret 6"]);
+      expect(await unlockableOf(upgraded, "bob")).to.include.members(["the first secret", "secret 6"]);
     });
 
     it("finds no difference to the chain and no problem, and ends the interrupted reconcile", async () => {
@@ -112,6 +112,56 @@ for (const released of Released.all()) {
       expect(await sealedAfterRotation(env)).to.deep.equal(["ok"]);
     });
   });
+}
+
+/** @returns the unlockable content of a user's tokens. */
+async function unlockableOf({ parts: { url, shop } }: Upgraded, user: string): Promise<(string | null)[]> {
+  const [row] = await rawSql(url, `select address from wallets where user_identifier = '${user}'`);
+  const path = `/v1/accounts/${String(row?.["address"])}`;
+  const { nfts } = await shop.ok<{ nfts: { unlockable_content: string | null }[] }>("GET", path);
+  return nfts.map((nft) => nft.unlockable_content);
+}
+
+async function expectTokenEvents(upgraded: Upgraded): Promise<void> {
+  const moves = await movesOfCollections(upgraded);
+  const late = moves.filter(({ block }) => block > upgraded.parts.oldCheckpoint);
+  expect(late.length).to.be.within(1, moves.length - 1);
+  const expected = late.map(({ key }) => key).sort();
+  await eventually(async () => (await tokenEvents(upgraded)).length >= expected.length || undefined, IN_TIME);
+  expect(await tokenEvents(upgraded)).to.deep.equal(expected);
+  const sent = upgraded.parts.outside.delivered.filter(({ path }) => path === "/hook/shop");
+  expect(["sent", "completed", "error", "corrected", "test"]).to.include.members(sent.map(({ type }) => type));
+}
+
+/** Movements of tokens of the apps' collections: each concerns the app of the collection. */
+async function movesOfCollections({ parts: { url } }: Upgraded): Promise<{ key: string; block: number }[]> {
+  const rows = await rawSql(
+    url,
+    `select app_id, contract, token_id, t.block_number, log_index, sub_index
+       from transfers as t join collections as c on c.address = t.contract`,
+  );
+  return rows.map((row) => {
+    const block = Number(row["block_number"]);
+    const place = [row["app_id"], row["contract"], row["token_id"], block, row["log_index"], row["sub_index"]];
+    return { block, key: place.join("/") };
+  });
+}
+
+/** The same of the events that the apps of the collections have. */
+async function tokenEvents({ parts: { url } }: Upgraded): Promise<string[]> {
+  const rows = await rawSql(url, "select app_id, body from events where type like 'token.%' or type = 'gap'");
+  const apps = await rawSql(url, "select address, app_id from collections");
+  const owners = new Map(apps.map((row) => [row["address"], row["app_id"]]));
+  return rows
+    .map((row) => ({ app: row["app_id"], event: JSON.parse(String(row["body"])) as Shape<"TokenEvent"> }))
+    .filter(({ app, event }) => owners.get(event.contract_address) === app)
+    .map(({ app, event }) =>
+      [
+        ...[app, event.contract_address, event.token_id, event.block_number],
+        ...[event.log_index, event.batch_index],
+      ].join("/"),
+    )
+    .sort();
 }
 
 /** Checks that the webhook of the old version is the first of several. */

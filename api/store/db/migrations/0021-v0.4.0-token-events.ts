@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 
 import { INT, schemaKit } from "./kit.ts";
 
-/** `schema.ts` says what the tables and columns mean. Movements in blocks that are final already get no events. */
+/** `schema.ts` says what the tables and columns mean. Movements in blocks that are stored already get no events. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const { TEXT, create, index, partialIndex, uniquePartialIndex } = schemaKit(db);
   await db.schema.alterTable("events").addColumn("block_number", INT).execute();
@@ -21,8 +21,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("gap_to", INT)
     .execute();
   await partialIndex("stranger_windows_gap", "stranger_windows (gap_to)", "gap_to is not null");
-  // A restore of a database of 0.3.0 has set it already.
   await sql`
-    insert into meta (key, value) select 'token_events_to', value from meta where key = 'confirmed_block'
-    on conflict do nothing`.execute(db);
+    insert into meta (key, value) select 'token_events_to', value from meta where key = 'checkpoint'`.execute(db);
 }

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { NAMED_EVENTS } from "../../../../api/domain/events.ts";
-import { readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
+import { writeMeta } from "../../../../api/store/db/meta.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { lacksTokenEvents, makeTokenEvents, skipTokenEvents } from "../../../../api/store/ledger/token-events.ts";
 import type { StoredMove } from "../../../../api/store/ledger/history.ts";
@@ -133,18 +133,47 @@ describe("makeTokenEvents", () => {
   });
 
   describe("given a database that reads blocks again, after a restore", () => {
-    it("makes no events up to the newest block that is deep enough then, and corrects none meanwhile", async () => {
-      await store(2, [{ from: wallet, to: randomAddress() }]);
+    beforeEach(() => store(2, [{ from: wallet, to: randomAddress() }]));
+
+    it("makes no second events of blocks that it rolls back and reads again, and corrects none meanwhile", async () => {
       await database.write(skipTokenEvents);
       await database.write((trx) => rollback(trx, 1));
       await store(2, [{ from: wallet, to: randomAddress() }]);
-      expect(await readMeta(database.read, "token_events_to")).to.equal("2");
+      await store(3, [{ from: wallet, to: randomAddress() }]);
+      expect(await told()).to.deep.equal(["token.sent 2", "token.sent 3"]);
+    });
+
+    it("makes one gap of all blocks up to the newest that is deep enough then, for apps with movements in them", async () => {
+      await database.write(skipTokenEvents);
+      await make(2_000);
+      await store(3, stranger(MOST + 1));
+      await store(4, [{ from: wallet, to: randomAddress() }]);
+      await store(1_990, [{ from: wallet, to: randomAddress() }]);
+      await store(1_999, []);
+      expect(await told()).to.deep.equal(["token.sent 2"]);
+      await store(2_001, [{ from: wallet, to: randomAddress() }]);
+      expect(await told()).to.deep.equal(["token.sent 2", "token.sent 2001", "gap 3-1990"]);
+      await store(2_600, []);
+      const others = await database.read.selectFrom("events").select("app_id").where("app_id", "<>", APP).execute();
+      expect(others).to.deep.equal([]);
+      expect(await told()).to.have.length(3);
+    });
+
+    it("makes no gap when no movement lacks its event", async () => {
       await database.write(skipTokenEvents);
       await make(4);
-      for (const block of [3, 4]) await store(block, [{ from: wallet, to: randomAddress() }]);
-      expect(await told()).to.deep.equal(["token.sent 2"]);
+      await store(4, []);
       await store(5, [{ from: wallet, to: randomAddress() }]);
       expect(await told()).to.deep.equal(["token.sent 2", "token.sent 5"]);
+    });
+
+    it("makes one gap also when the movements need several commits", async () => {
+      await database.write(skipTokenEvents);
+      await make(3);
+      const sent = { from: wallet, to: randomAddress() };
+      expect(await store(3, Array.from({ length: 4_500 }, () => sent))).to.equal(true);
+      expect([await make(), await make()]).to.deep.equal([true, false]);
+      expect(await told()).to.deep.equal(["token.sent 2", "gap 3-3"]);
     });
   });
 });

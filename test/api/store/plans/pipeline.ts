@@ -147,7 +147,7 @@ async function makeEvents({ write }: Tour, block: number): Promise<void> {
     ...{ subject: null, collection: TOKENS, blockNumber: block, corrects: null },
   };
   await write(async (trx) => {
-    const strangers = await StrangerWindows.read(trx, [{ event, block, byStrangers: true }]);
+    const strangers = await StrangerWindows.read(trx, [{ event, block, byStrangers: true }], 0);
     strangers.admit({ event, block, byStrangers: true }, 0);
     await strangers.close(trx, block, NOW);
   });
