@@ -49,10 +49,14 @@ export function collectionAdopt(terminal: Terminal): Command {
     .requiredOption("--app <app>", "name or id of the app")
     .addOption(new Option("--text <file>", "the file with the text that was signed").conflicts("allow"))
     .addOption(new Option("--signature <hex>", "the signature of the text").argParser(readHex).conflicts("allow"))
-    .addOption(new Option("--signer <address>", "who has signed, if not the owner").argParser(readAddress).conflicts("allow"))
+    .addOption(
+      new Option("--signer <address>", "who has signed, if not the owner").argParser(readAddress).conflicts("allow"),
+    )
     .option("--allow", "adopt it without a signature")
     .addOption(
-      new Option("--from-block <n>", "no earlier block has events of it (default: the node is asked)").argParser(readNumber),
+      new Option("--from-block <n>", "no earlier block has events of it (default: the node is asked)").argParser(
+        readNumber,
+      ),
     )
     .addOption(new Option("--wait <seconds>", "how long to show the progress").default(WAIT).argParser(readNumber))
     .action((address: string, options: Options) => adopt(terminal, address, options));
@@ -69,7 +73,9 @@ function adopt(terminal: Terminal, address: string, options: Options): Promise<v
     if (options.signature === undefined && options.allow !== true) {
       const text = textToSign(deps, app.id, address);
       printResult(terminal, options.json, text, JSON.stringify(text, null, 2));
-      terminal.remark?.("Let the contract's owner sign this text, and run the command again with --text and --signature.\n");
+      terminal.remark?.(
+        "Let the contract's owner sign this text, and run the command again with --text and --signature.\n",
+      );
       return;
     }
     const signed = options.allow === true ? null : await readSigned(options);
@@ -109,7 +115,9 @@ async function watch(
     const tokens = `${collection.minted.toString()} tokens`;
     terminal.rewrite?.(`${state}: block ${asOf.toString()} of ${checkpoint.toString()}, ${tokens}`);
     await pause(POLL);
-    [collection = adopted] = await findCollectionsOfApps(database.read, [{ appId, address }]).then((found) => [found[0]]);
+    [collection = adopted] = await findCollectionsOfApps(database.read, [{ appId, address }]).then((found) => [
+      found[0],
+    ]);
   }
 }
 
@@ -117,7 +125,7 @@ const textFile = z.object({
   message: z.object({ nonce: z.string(), expiry: z.coerce.number().int().positive() }),
 });
 
-async function readSigned({ text, signature, signer = undefined }: Options): Promise<Signed> {
+async function readSigned({ text, signature, signer }: Options): Promise<Signed> {
   if (text === undefined || signature === undefined)
     throw new OperatorError("Give both --text, the file with the text that was signed, and --signature.");
   const content = await readFile(text, "utf8").catch((error: unknown) => {
@@ -126,13 +134,16 @@ async function readSigned({ text, signature, signer = undefined }: Options): Pro
   });
   const parsed = textFile.safeParse(parseJson(content));
   if (!parsed.success)
-    throw new OperatorError(`${text} is not a text that this command has printed: it has no message with nonce and expiry.`);
+    throw new OperatorError(
+      `${text} is not a text that this command has printed: it has no message with nonce and expiry.`,
+    );
   const { nonce, expiry } = parsed.data.message;
   return { nonce, expiry, signature, signer: signer ?? null };
 }
 
 function readAddress(text: string): string {
-  if (!isAddress(text)) throw new InvalidArgumentError("Give an address: 0x and 40 hex digits, with the right checksum.");
+  if (!isAddress(text))
+    throw new InvalidArgumentError("Give an address: 0x and 40 hex digits, with the right checksum.");
   return getAddress(text);
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { AdoptableContract, Adoptables, Permission, TypedText } from "../chain/adoptable.ts";
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import { FOREIGN_READ_SECONDS, LONGEST_PERMISSION } from "../config/limits.ts";
-import { ApiError, fieldError } from "../domain/error-codes.ts";
+import { type ApiError, fieldError } from "../domain/error-codes.ts";
 import type { Database } from "../store/db/database.ts";
 import { adoptContract } from "../store/ledger/adoptions.ts";
 import { findCollectionsOfApps, type StoredCollection } from "../store/listings/collections.ts";
@@ -85,7 +85,8 @@ async function inspect(
   try {
     const contract = await adoptables.describe(address, abort);
     if (contract === null) throw refused();
-    if (signed !== null) await requirePermission(adoptables, { contract: address, app: appId }, contract, signed, abort);
+    if (signed !== null)
+      await requirePermission(adoptables, { contract: address, app: appId }, contract, signed, abort);
     return { contract, firstBlock: fromBlock ?? (await adoptables.firstBlock(address, abort)) };
   } catch (error) {
     if (error instanceof ChainUnavailable) throw chainUnavailable(error);
@@ -103,7 +104,11 @@ async function requirePermission(
 ): Promise<void> {
   const now = Date.now() / 1_000;
   if (expiry <= now || expiry > now + LONGEST_PERMISSION + 60)
-    throw fieldError("adoption_not_permitted", "expiry", "The permission has expired, or is valid for more than a week.");
+    throw fieldError(
+      "adoption_not_permitted",
+      "expiry",
+      "The permission has expired, or is valid for more than a week.",
+    );
   const permission = { ...subject, nonce, expiry };
   if (await adoptables.isPermitted({ owner, permission }, { signer: signer ?? owner, signature }, abort)) return;
   const message =

@@ -9,6 +9,7 @@ import {
   type NewWallet,
   type WalletOwner,
 } from "../store/apps/wallets.ts";
+import { listHoldingsOf } from "../store/ledger/listed-holdings.ts";
 import { InsertedMeanwhile } from "../store/db/errors.ts";
 import type { Db, Trx } from "../store/db/sql.ts";
 import type { AppQuotas } from "./app-quotas.ts";
@@ -128,6 +129,7 @@ export class NewWallets {
   async store(trx: Trx, now: number): Promise<void> {
     const wallets = [...this.#added.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
     const inserted = await insertWallets(trx, wallets, now);
+    await listHoldingsOf(trx, inserted);
     for (const address of this.#created)
       if (!inserted.has(address)) throw new InsertedMeanwhile(`another process has stored the wallet ${address}`);
     // Another process may have stored the same wallet. It must not be somebody else's: tokens would go there.

@@ -98,12 +98,14 @@ export class ContractReader {
     try {
       if (contract.state === "reading") {
         const quarantined = await readPast(this.#deps, contract, abort);
-        return reportQuarantines(logger, quarantined === null ? [] : [quarantined]);
+        reportQuarantines(logger, quarantined === null ? [] : [quarantined]);
+        return;
       }
       // Only adopted contracts are asked again.
       if (contract.state === "followed") {
         const told = await client.nodes.session(() => describeContract(client, contract.address, this.#bounds(abort)));
-        return await database.write((trx) => recordAdopted(trx, contract, told, now()));
+        await database.write((trx) => recordAdopted(trx, contract, told, now()));
+        return;
       }
       const known = await client.nodes.session(() => inspect(client, contract.address, this.#bounds(abort)));
       await database.write((trx) => recordInspection(trx, contract, known, now()));

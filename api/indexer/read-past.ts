@@ -71,7 +71,12 @@ async function readFurther(
   const from = (contract.as_of ?? 0) + 1;
   const [checkpoint, confirmed] = [await checkpointOf(database.read), await confirmedBlock(database.read)];
   if (contract.window_logs > MOST_ADOPTED_MOVES) return "floods";
-  const range = await readBlocks(client, contract, from, from <= confirmed ? Math.min(confirmed, checkpoint) : checkpoint);
+  const range = await readBlocks(
+    client,
+    contract,
+    from,
+    from <= confirmed ? Math.min(confirmed, checkpoint) : checkpoint,
+  );
   if (range.flooding.size > 0) return "floods";
   let current: ForeignContractRow | null = contract;
   for (const part of await partsOf(range)) {

@@ -87,7 +87,8 @@ function numbersAt(data: string, index: number): bigint[] | null {
 export function moveCountOf({ topics, data }: Pick<RawLog, "topics" | "data">): number {
   const bytes = (data.length - 2) / 2;
   const bySize = Math.max(1, Math.ceil((bytes - EMPTY_BATCH) / MOVE_BYTES));
-  if (topics[0] === CONSECUTIVE_TRANSFER) return Math.min(MOST_CONSECUTIVE, Math.max(1, Number(consecutive(topics, data))));
+  if (topics[0] === CONSECUTIVE_TRANSFER)
+    return Math.min(MOST_CONSECUTIVE, Math.max(1, Number(consecutive(topics, data))));
   if (topics[0] !== TRANSFER_BATCH) return bySize;
   const length = Number(wordAt(data, Number(wordAt(data, 0))));
   return length <= bytes / WORD ? Math.max(bySize, length) : bySize;

@@ -7,7 +7,6 @@ import { type Db, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { DIRECTIONS, type Order, type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import { beginningOf, beginsWith } from "../db/prefix.ts";
 import type { WalletRow } from "../db/schema.ts";
-import { listHoldingsOf } from "../ledger/listed-holdings.ts";
 
 /** The app, and its name for the user; null: a wallet without a user. */
 export interface WalletOwner {
@@ -49,9 +48,7 @@ export async function insertWallets(trx: Trx, wallets: readonly NewWallet[], now
     counters.add(counterKeys.usage(app_id, dayOf(now), "wallets"), 1);
   }
   await counters.flush(trx);
-  const added = new Set(inserted.rows.map(({ address }) => address));
-  await listHoldingsOf(trx, added);
-  return added;
+  return new Set(inserted.rows.map(({ address }) => address));
 }
 
 /** @param userIdentifier the app's new name for the user; null: the wallet has no user any more. */

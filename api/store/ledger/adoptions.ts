@@ -6,8 +6,7 @@ import { addToCounter, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import { checkpointOf, confirmedBlock } from "../db/meta.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
-import { lockCollections, lockLedger, type Trx } from "../db/sql.ts";
-import { walletApps } from "../apps/wallets.ts";
+import { lockCollections, lockLedger, textSet, type Trx } from "../db/sql.ts";
 import { applyHoldings } from "./apply-range.ts";
 import { storedBlock } from "./blocks.ts";
 import { FOLLOWED, type Quarantined } from "./contract-states.ts";
@@ -64,7 +63,17 @@ export async function adoptContract(
   await trx
     .insertInto("collections")
     .values({
-      ...{ address, app_id: appId, request_id: null, type, hosting: "self-hosted", name, symbol, max_supply: null, owner },
+      ...{
+        address,
+        app_id: appId,
+        request_id: null,
+        type,
+        hosting: "self-hosted",
+        name,
+        symbol,
+        max_supply: null,
+        owner,
+      },
       ...{ soulbound: 0, storage: "standard", signed_burns: 0, minted: 0, reserved: 0, base_uri: null, metadata: "{}" },
       ...{ collection_uri: null, service_may_mint: 0, service_is_steward: 0, metadata_frozen: 0, royalty_frozen: null },
       ...{ copies: type === "ERC1155" ? "0" : null, listed: 1, verified: null, adopted: 1, total_supply: totalSupply },
@@ -135,15 +144,17 @@ export async function storePast(
 /** The wallets whose app sees the contract have its tokens in their lists. */
 async function entriesOf(trx: Trx, { address, type }: ForeignContractRow, moves: readonly StoredMove[]) {
   const changing = moves.filter(({ from, to }) => from !== to);
-  const apps = await walletApps(trx, [...new Set(changing.flatMap(({ from, to }) => [from ?? [], to ?? []].flat()))]);
-  const seeing = await sql<{ app_id: string }>`
-    select app_id from collections where address = ${address}
-    union select app_id from contract_follows where address = ${address} and ended_at is null`.execute(trx);
-  const sees = new Set(seeing.rows.map((row) => row.app_id));
+  const parties = new Set(changing.flatMap(({ from, to }) => [from ?? [], to ?? []].flat()));
+  const { rows } = await sql<{ address: string }>`
+    select wallets.address from wallets where wallets.address in ${textSet(trx, parties)} and (
+      exists (select 1 from collections where collections.address = ${address} and collections.app_id = wallets.app_id)
+      or exists (select 1 from contract_follows as follow
+                  where follow.address = ${address} and follow.app_id = wallets.app_id and follow.ended_at is null))`.execute(
+    trx,
+  );
+  const listing = new Set(rows.map((row) => row.address));
   return changing.map((move) => {
-    const historyOf = [move.from, move.to].filter(
-      (end): end is string => end !== null && sees.has(apps.get(end) ?? ""),
-    );
+    const historyOf = [move.from, move.to].filter((end): end is string => end !== null && listing.has(end));
     return { move: { ...move, historyOf }, type: type ?? "ERC721", kind: "adopted" as const, mintedBy: null };
   });
 }

@@ -277,12 +277,17 @@ export async function applyHoldings(
   if (moves.length === 0) return;
   const tokens = await TokenSet.read(
     trx,
-    moves.filter(({ kind, move }) => kind === "adopted" || move.from === null || move.to === null).map(({ move }) => move),
+    moves
+      .filter(({ kind, move }) => kind === "adopted" || move.from === null || move.to === null)
+      .map(({ move }) => move),
   );
   const adopted = moves.filter(({ kind }) => kind === "adopted");
   const contracts = new Set(adopted.map(({ move }) => move.contract));
-  const listed = new Set(adopted.flatMap(({ move }) => (move.historyOf ?? []).map((owner) => `${move.contract} ${owner}`)));
-  const isUnlisted = ({ contract, owner }: HoldingKey) => contracts.has(contract) && !listed.has(`${contract} ${owner}`);
+  const listed = new Set(
+    adopted.flatMap(({ move }) => (move.historyOf ?? []).map((owner) => `${move.contract} ${owner}`)),
+  );
+  const isUnlisted = ({ contract, owner }: HoldingKey) =>
+    contracts.has(contract) && !listed.has(`${contract} ${owner}`);
   const holdings = await HoldingSet.read(trx, moves.flatMap(endsOf), isUnlisted);
   for (const { move, type, kind, mintedBy } of moves) {
     if (kind === "adopted") {

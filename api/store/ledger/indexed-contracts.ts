@@ -204,7 +204,8 @@ async function foreignOf(db: Db, when: "now" | "ever"): Promise<ReadonlyMap<stri
   const contracts = new Map<string, Omit<ForeignContract, "followers"> & { followers: Map<string, FollowTime[]> }>();
   const empty = { healthy: true, adopter: null };
   for (const { address, type, app_id: adopter, state } of adopted.values())
-    if (when === "now" && state === "followed") contracts.set(address, { ...empty, type, adopter, followers: new Map() });
+    if (when === "now" && state === "followed")
+      contracts.set(address, { ...empty, type, adopter, followers: new Map() });
   for (const row of await query.execute()) {
     if (row.type === null || (when === "ever" && adopted.has(row.address))) continue;
     const found = contracts.get(row.address) ?? {

@@ -114,7 +114,7 @@ export async function makeTokenEvents(
 
 /** A movement, and the apps that it concerns. */
 interface Move extends Omit<TransferRow, "id"> {
-  /** The app of the collection; null: another party deployed the contract. */
+  /** The app of the collection; null: another party deployed the contract, and no app had adopted it. */
   collection_app: string | null;
   /** The apps of the sender and of the receiver, if these are wallets in whose history the movement is. */
   sender_app: string | null;
@@ -131,6 +131,7 @@ async function movesAfter(trx: Trx, { block, log, sub }: Place, end: number): Pr
              where (block_number, log_index, sub_index) > (${block}, ${log}, ${sub}) and block_number <= ${end}
              order by block_number, log_index, sub_index limit ${MOST_MOVES}) as move
       left join collections as collection on collection.address = move.contract
+       and (collection.adopted = 0 or collection.block_number < move.block_number)
       left join wallet_history as sent on sent.wallet = move.from_address and sent.transfer_id = move.id
       left join wallets as sender on sender.address = sent.wallet
       left join wallet_history as got on got.wallet = move.to_address and got.transfer_id = move.id

@@ -9,7 +9,9 @@ import { address, count, optional } from "../schemas/inputs.ts";
 import { MAX_SIGNATURE_BYTES } from "../../config/limits.ts";
 
 const contract = address.describe("An ERC721 or ERC1155 contract that another party deployed, in any case.");
-const hex = (bytes: string) => z.string().regex(new RegExp(`^0x(?:[0-9a-fA-F]{2}){${bytes}}$`));
+function hex(bytes: string) {
+  return z.string().regex(new RegExp(`^0x(?:[0-9a-fA-F]{2}){${bytes}}$`));
+}
 
 const typedText = z
   .object({
@@ -75,7 +77,10 @@ const adopt = defineEndpoint({
   handle: async (deps, { appId, body }) => {
     const { address: named, from_block: fromBlock = null, nonce, expiry, signature, signer = null } = body;
     const order = { address: named, fromBlock };
-    return presentCollection(placeOf(deps), await adoptCollection(deps, appId, order, { nonce, expiry, signature, signer }));
+    return presentCollection(
+      placeOf(deps),
+      await adoptCollection(deps, appId, order, { nonce, expiry, signature, signer }),
+    );
   },
 });
 

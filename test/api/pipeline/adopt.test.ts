@@ -1,11 +1,15 @@
 import { expect } from "chai";
-import type { JsonRpcSigner } from "ethers";
+import { type JsonRpcSigner, ZeroAddress } from "ethers";
 
 import type { Shape } from "../../../client/client.ts";
+import { HostileERC721__factory } from "../../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";
 import { WizardERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC1155__factory.ts";
 import { WizardERC721__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC721__factory.ts";
+import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
+
+const TOKENS = "token.minted,token.burned,token.sent,token.received,token.transferred";
 
 type Collection = Shape<"Collection">;
 type TypedText = Shape<"TypedText">;
@@ -20,14 +24,28 @@ describe("adoption of a contract that another party deployed", () => {
     [owner, stranger] = [await moneta.provider.getSigner(3), await moneta.provider.getSigner(4)];
   });
 
-  async function signed(address: string, signer: JsonRpcSigner) {
-    const { domain, types, message } = await api.ok<TypedText>("POST", "/v1/collections/adopt/text", { address });
+  async function signed(address: string, signer: JsonRpcSigner, as: ApiClient = api) {
+    const { domain, types, message } = await as.ok<TypedText>("POST", "/v1/collections/adopt/text", { address });
     const { EIP712Domain: _domain, ...own } = types as Record<string, { name: string; type: string }[]>;
     const signature = await signer.signTypedData(domain, own, message);
     return { address, nonce: message["nonce"], expiry: Number(message["expiry"]), signature };
   }
   const adopt = async (address: string, signer = owner) =>
     api.ok<Collection>("POST", "/v1/collections/adopt", await signed(address, signer));
+  async function refusal(body: Record<string, unknown>, as: ApiClient = api) {
+    const { status, body: answer } = await as.send("POST", "/v1/collections/adopt", body);
+    expect(status).to.equal(422);
+    const { error_code: code, errors } = answer as { error_code: string; errors: { field: string }[] };
+    return [code, errors[0]?.field];
+  }
+  const listed = async (wallet: string, as: ApiClient) =>
+    (await as.ok<Shape<"HeldNftsPage">>("GET", `/v1/accounts/${wallet}`)).nfts.map(
+      ({ contract_address: contract, token_id: id }) => `${contract} ${id.toString()}`,
+    );
+  async function eventsOf(contract: string, as: ApiClient) {
+    const page = await as.ok<Shape<"EventsFeed">>("GET", `/v1/events?after=start&types=${TOKENS}`);
+    return page.events.filter((event) => "contract_address" in event && event.contract_address === contract);
+  }
   const read = (address: string) =>
     eventually(async () => {
       const { collection } = await api.ok<Shape<"NftsPage">>("GET", `/v1/collections/${address}`);
@@ -60,9 +78,11 @@ describe("adoption of a contract that another party deployed", () => {
       }),
     );
     await (await contract.connect(stranger).transferFrom(stranger.address, owner.address, 51)).wait();
-    await eventually(async () => (await ownerOf(address, 51) === owner.address ? true : undefined));
+    await eventually(async () => ((await ownerOf(address, 51)) === owner.address ? true : undefined));
     expect(await ownerOf(address, 7)).to.equal(stranger.address);
-    expect((await api.ok<Collection>("POST", "/v1/collections/adopt", await signed(address, owner))).minted).to.equal(53);
+    expect((await api.ok<Collection>("POST", "/v1/collections/adopt", await signed(address, owner))).minted).to.equal(
+      53,
+    );
   });
 
   it("reads an ERC1155 contract, which an account with the admin role permits", async () => {
@@ -78,5 +98,76 @@ describe("adoption of a contract that another party deployed", () => {
       [stranger.address, 6],
       [owner.address, 4],
     ]);
+  });
+
+  it("shows its tokens only to the app, and to apps that follow the contract", async () => {
+    const other = await moneta.createApp("other");
+    const contract = await new WizardERC721__factory(owner).deploy(owner.address, 3);
+    const address = await contract.getAddress();
+    const [mine, theirs] = [await api.wallet(), await other.wallet()];
+    await (await contract.transferFrom(owner.address, theirs, 0)).wait();
+    await (await contract.transferFrom(owner.address, mine, 1)).wait();
+    await adopt(address);
+    await read(address);
+    await (await contract.transferFrom(owner.address, theirs, 2)).wait();
+    await eventually(async () => ((await ownerOf(address, 2)) === theirs ? true : undefined));
+
+    expect(await listed(mine, api)).to.deep.equal([`${address} 1`]);
+    expect(await listed(theirs, other)).to.deep.equal([]);
+    expect((await other.ok<Shape<"HeldNftsPage">>("GET", `/v1/accounts/${theirs}`)).total).to.equal(0);
+    const told = await eventually(async () => {
+      const events = await eventsOf(address, api);
+      return events.length > 0 ? events : undefined;
+    });
+    // What was read back made none.
+    expect(told.map((event) => "token_id" in event && event.token_id)).to.deep.equal([2]);
+    expect(await eventsOf(address, other)).to.deep.equal([]);
+    // To another app it is not there, and it cannot be adopted: like an address without a contract.
+    expect((await other.send("GET", `/v1/collections/${address}`)).status).to.equal(404);
+    const unknown = await refusal({ ...(await signed(owner.address, owner, other)), address: owner.address }, other);
+    expect(await refusal(await signed(address, owner, other), other)).to.deep.equal(unknown);
+    expect(unknown).to.deep.equal(["contract_not_supported", "address"]);
+
+    await other.ok("GET", `/v1/accounts/${theirs}/${address}`);
+    expect(await listed(theirs, other)).to.deep.equal([`${address} 0`, `${address} 2`]);
+    await other.ok("DELETE", `/v1/contracts/${address}`);
+    expect(await listed(theirs, other)).to.deep.equal([]);
+    expect(await ownerOf(address, 2)).to.equal(theirs);
+  });
+
+  it("needs the signature of the owner or an admin for this app and contract, and no contract of the service", async () => {
+    const other = await moneta.createApp("other");
+    const contract = await new WizardERC721__factory(owner).deploy(owner.address, 1);
+    const address = await contract.getAddress();
+    const right = await signed(address, owner);
+    const denied = ["adoption_not_permitted", "signature"];
+    expect(await refusal(await signed(address, stranger))).to.deep.equal(denied);
+    expect(await refusal({ ...(await signed(address, stranger)), signer: stranger.address })).to.deep.equal(denied);
+    expect(await refusal(right, other)).to.deep.equal(denied);
+    expect(await refusal({ ...right, nonce: `0x${"00".repeat(32)}` })).to.deep.equal(denied);
+    expect(await refusal({ ...right, expiry: 1 })).to.deep.equal(["adoption_not_permitted", "expiry"]);
+    const own = await api.collection({ type: "ERC721" });
+    expect(await refusal({ ...right, address: own })).to.deep.equal(["contract_not_supported", "address"]);
+    const { domain } = await api.ok<TypedText>("POST", "/v1/collections/adopt/text", { address });
+    const body = { address: domain["verifyingContract"] };
+    const answer = await api.send("POST", "/v1/collections/adopt/text", body);
+    expect(answer.status).to.equal(422);
+  });
+
+  it("bounds what a contract can claim that lies: tokens that were never minted, were minted twice, or move from nobody", async () => {
+    const contract = await new HostileERC721__factory(owner).deploy();
+    const address = await contract.getAddress();
+    await (await contract.claim(0, owner.address)).wait();
+    const [alice, bob] = [await api.wallet(), stranger.address];
+    await (await contract.spam(ZeroAddress, bob, 1, 2)).wait();
+    await (await contract.spam(ZeroAddress, alice, 1, 1)).wait();
+    await (await contract.spam(alice, bob, 9, 1)).wait();
+    await (await contract.spam(bob, ZeroAddress, 7, 1)).wait();
+    await adopt(address);
+    const { minted } = await read(address);
+    expect(minted).to.equal(4);
+    await (await contract.spam(bob, alice, 9, 1)).wait();
+    await eventually(async () => ((await ownerOf(address, 9)) === alice ? true : undefined));
+    expect((await listed(alice, api)).sort()).to.deep.equal([`${address} 1`, `${address} 9`]);
   });
 });

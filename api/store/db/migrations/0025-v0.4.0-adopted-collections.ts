@@ -27,7 +27,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 /** SQLite cannot change a column, so the table is made anew, as it is but for that. */
 async function dropRequired(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ type: string; sql: string }>`
-    select type, sql from sqlite_master where tbl_name = 'collections' and sql is not null order by type desc`.execute(db);
+    select type, sql from sqlite_master where tbl_name = 'collections' and sql is not null order by type desc`.execute(
+    db,
+  );
   await sql`alter table collections rename to collections_0001`.execute(db);
   const [table, ...indexes] = rows.map((row) => row.sql);
   await sql.raw((table ?? "").replace('"request_id" text not null', '"request_id" text')).execute(db);

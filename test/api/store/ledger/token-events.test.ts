@@ -171,7 +171,12 @@ describe("makeTokenEvents", () => {
       await database.write(skipTokenEvents);
       await make(3);
       const sent = { from: wallet, to: randomAddress() };
-      expect(await store(3, Array.from({ length: 4_500 }, () => sent))).to.equal(true);
+      expect(
+        await store(
+          3,
+          Array.from({ length: 4_500 }, () => sent),
+        ),
+      ).to.equal(true);
       expect([await make(), await make()]).to.deep.equal([true, false]);
       expect(await told()).to.deep.equal(["token.sent 2", "gap 3-3"]);
     });

@@ -1,7 +1,16 @@
 import { countFollowed } from "../../../../api/store/doctor/pipeline.ts";
-import { readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
+import { checkpointOf, readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
 import { walletApps } from "../../../../api/store/apps/wallets.ts";
+import {
+  adoptContract,
+  interruptReading,
+  recordAdopted,
+  removeEarlier,
+  returnContract,
+  storePast,
+} from "../../../../api/store/ledger/adoptions.ts";
+import { storedBlock } from "../../../../api/store/ledger/blocks.ts";
 import {
   finishRead,
   recordSearch,
@@ -20,14 +29,17 @@ import {
   recordReads,
   leaseContracts,
 } from "../../../../api/store/ledger/contract-states.ts";
-import { findForeignContracts, followAfter, followContracts } from "../../../../api/store/ledger/follow.ts";
+import { findForeignContracts, followAfter, followContracts, readBack } from "../../../../api/store/ledger/follow.ts";
 import { readEverIndexedContracts, unfollowContract } from "../../../../api/store/ledger/indexed-contracts.ts";
 import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import { listFollowedContracts, storedContents } from "../../../../api/store/listings/followed-contracts.ts";
+import { findCollectionsOfApps } from "../../../../api/store/listings/collections.ts";
+import { moveOf } from "../../support/rows.ts";
 import { BUSY } from "../support/large-database.ts";
+import { APP } from "./lane.ts";
 import { NOW, type Tour } from "./tour.ts";
 
-const UNKNOWN = "tour-unknown";
+const [UNKNOWN, ADOPTED] = ["tour-unknown", "tour-adopted"];
 
 /** Follows of contracts, their reads, a quarantine, and their end. */
 export async function runContracts({ read, write }: Tour, held: { contract: string; owner: string }): Promise<void> {
@@ -65,6 +77,43 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
   await countFollowed(read);
   await quarantineAndRelease({ read, write }, contract);
   await write((trx) => unfollowContract(trx, appId, contract));
+  await adopt({ read, write });
+}
+
+/** The past of a contract is read, it floods, and it is followed, by its app and another one. */
+async function adopt({ read, write }: Pick<Tour, "read" | "write">): Promise<void> {
+  const contract = {
+    address: ADOPTED,
+    type: "ERC721",
+    name: "Adopted",
+    symbol: "ADO",
+    owner: "",
+    totalSupply: null,
+  } as const;
+  await write((trx) => adoptContract(trx, BUSY.app, contract, { firstBlock: 0, most: 10, now: NOW }));
+  await findCollectionsOfApps(read, [{ appId: BUSY.app, address: ADOPTED }]);
+  const take = async () => {
+    const [leased] = await write((trx) => leaseContracts(trx, NOW + 1));
+    if (leased?.address !== ADOPTED) throw new Error("the contract is due");
+    return leased;
+  };
+  const removed = await take().then((leased) => write((trx) => removeEarlier(trx, leased, 10)));
+  if (removed === null) throw new Error("the lease is held");
+  const move = moveOf({ contract: ADOPTED, tokenId: "1", from: null, to: "wallet-1", blockNumber: 1 });
+  const part = await write((trx) => storePast(trx, removed, { moves: [move], to: 1, hash: undefined }, NOW));
+  if (part === null) throw new Error("the part is stored");
+  await write((trx) => returnContract(trx, part, NOW));
+  await take().then((leased) => write((trx) => interruptReading(trx, leased, NOW)));
+  await write((trx) => readBack(trx, [ADOPTED], 1));
+  const last = await take();
+  const to = await checkpointOf(read);
+  const hash = (await storedBlock(read, to))?.hash;
+  if ((await write((trx) => storePast(trx, last, { moves: [], to, hash }, NOW)))?.state !== "followed")
+    throw new Error("the contract is read");
+  const follow = { appId: APP, quota: 10, now: NOW, contracts: new Map([[ADOPTED, null]]) };
+  await write((trx) => followContracts(trx, follow));
+  await write((trx) => unfollowContract(trx, APP, ADOPTED));
+  await write((trx) => recordAdopted(trx, last, { owner: "", totalSupply: "1" }, NOW));
 }
 
 async function quarantineAndRelease({ read, write }: Pick<Tour, "read" | "write">, contract: string): Promise<void> {
