@@ -30,12 +30,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "a migration changes each delivery once",
   },
   {
-    statement:
-      /^select "id", "lane", "batch_id" from "requests" where "app_id" = \? and "from_address" = \? and "status" in/,
-    liberties: ["slow"],
-    because: "an operator's command looks once through the app's open requests, which are bounded by MAX_BACKLOG",
-  },
-  {
     statement: /jsonb_each/,
     liberties: ["sort"],
     because: "the set is in memory already; it is sorted in the order of its keys",
