@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { getAddress, isAddress } from "ethers";
 
 import { unfollowContract } from "../commands/follow-contents.ts";
 import { readDeploymentFile } from "../operate/deploy/journal.ts";
@@ -9,6 +8,7 @@ import { OperatorError } from "../operate/operator-error.ts";
 import { plural } from "../shared/text.ts";
 import type { Db } from "../store/db/sql.ts";
 import { type FollowedContractView, listFollowedContracts } from "../store/listings/followed-contracts.ts";
+import { addressOf } from "./address.ts";
 import { announced } from "./announced.ts";
 import { withDatabase, withServiceState } from "./database.ts";
 import { appNamed, appsNamed } from "./options.ts";
@@ -80,11 +80,8 @@ export function contractUnfollow(terminal: Terminal): Command {
       "The contract's tokens leave the lists of the app's wallets; their history stays. The app can follow the contract again.",
   })
     .argument("<app>", "name or id of the app")
-    .argument("<address>", "address of the contract, from `contract list`")
-    .action(async (which: string, text: string, { json }: { json?: boolean }) => {
-      const valid: boolean = isAddress(text);
-      if (!valid) throw new OperatorError(`${text} is not an address. \`contract list\` shows the addresses.`);
-      const address = getAddress(text);
+    .argument("<address>", "address of the contract, from `contract list`", addressOf)
+    .action(async (which: string, address: string, { json }: { json?: boolean }) => {
       const app = await withDatabase(terminal, async (database) => {
         const found = await appNamed(database.read, which);
         if (!(await unfollowContract({ database }, found.id, address)))

@@ -1,4 +1,3 @@
-import { getAddress } from "ethers";
 import { type Command, InvalidArgumentError, Option } from "commander";
 
 import { REPORT } from "../../client/drop/layout.ts";
@@ -9,6 +8,7 @@ import { DropStopped } from "../../client/drop-node/stopped.ts";
 import { sniffMediaType } from "../content/media-type.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { plural } from "../shared/text.ts";
+import { addressOf, withChecksum } from "./address.ts";
 import { type ConnectionOptions, connectionOf, TOKEN_OPTION, URL_OPTION } from "./options.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
@@ -89,18 +89,9 @@ async function dropFolder(terminal: Terminal, folder: string, options: Options):
 
 /** What the service's own packages know, before anything is sent. */
 const checks = {
-  readAddress,
+  readAddress: withChecksum,
   typeOf: (file: Blob) => sniffMediaType(file.stream()),
 };
-
-/** @returns null when the checksum is wrong */
-function readAddress(text: string): string | null {
-  try {
-    return getAddress(text);
-  } catch {
-    return null;
-  }
-}
 
 /** Problems that the text shows. `--json` has all of them. */
 const SHOWN_PROBLEMS = 50;
@@ -220,13 +211,6 @@ export function showProgress({ remark, rewrite }: Terminal): (step: string, done
     }
     last = mark;
   };
-}
-
-function addressOf(text: string): string {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new InvalidArgumentError("Must be an address: 0x and 40 hex digits.");
-  const address = readAddress(text);
-  if (address !== null) return address;
-  throw new InvalidArgumentError("The checksum is wrong. Correct the address, or write it in lower case.");
 }
 
 function readCopies(text: string): string {

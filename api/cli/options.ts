@@ -86,7 +86,7 @@ export function readScopes(text: string): Scope[] {
   return scopes;
 }
 
-/** Parses `--limit`. */
+/** Parses an option that is a count, such as `--limit`. */
 export function readLimit(text: string): number {
   const limit = Number(text);
   if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)

@@ -53,6 +53,13 @@ export const DEFAULT_LIMITS = {
   /** Event streams that are open, and those of one app. */
   eventStreams: 1_000,
   appEventStreams: 50,
+  /** Bytes of an export. The temporary files of a process together have at most twice as many. */
+  exportBytes: 536_870_912,
+  /**
+   * Seconds in which the rows of an export are read. Meanwhile the database keeps a snapshot, and nothing moves on the connection,
+   * which the server closes some time after the longest wait for a place.
+   */
+  exportSeconds: 45,
 };
 
 export type Limits = Record<keyof typeof DEFAULT_LIMITS, number>;
@@ -108,13 +115,6 @@ export const WAITING_CHECKS = { shared: 60, ofApp: 10, most: 120 };
 export const EXPORTS_AT_ONCE = { shared: 2, ofApp: 1, most: 2 };
 /** How many exports wait in a process. Further ones are refused. */
 export const WAITING_EXPORTS = { shared: 20, ofApp: 4, most: 40 };
-/** Most bytes of an export. The temporary files of a process together have at most twice as many. */
-export const MAX_EXPORT_BYTES = 512 * 1024 * 1024;
-/**
- * Seconds in which the rows of an export are read. Meanwhile the database keeps a snapshot, and nothing moves on the connection,
- * which the server closes some time after the longest wait for a place.
- */
-export const EXPORT_READ_SECONDS = 45;
 /** Time to take an export: the seconds that each gets, and the bytes for each of which there is one second more. */
 export const EXPORT_TAKEN = { seconds: 60, bytesPerSecond: 262_144 };
 /** Most items on a page, and the default. */

@@ -12,7 +12,7 @@ export const WAITING_FOR = {
   node_unavailable: "The node of the chain does not answer.",
   nodes_disagree: "The nodes of the chain contradict each other, or too few of them agree.",
   lane_stuck: "No block has contained its transaction, or one before it, for more than five minutes.",
-  withdrawal: "The operator moves coins out of the wallet. It is sent when that is final.",
+  withdrawal: "The operator is moving coins out of its wallet. It is sent when that transaction is final.",
   confirmations: "Its transaction was sent. It waits for a block, and for blocks after it.",
   unknown: "The service does not know. For example, no process that sends requests runs.",
 } as const;

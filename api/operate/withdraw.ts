@@ -1,21 +1,16 @@
-import { formatEther, toQuantity, Transaction } from "ethers";
+import { formatEther, hexlify, randomBytes, toQuantity, Transaction, ZeroAddress } from "ethers";
 
 import type { ChainClient } from "../chain/client.ts";
-import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import { l1DataFee } from "../chain/l1-data.ts";
-import { withdrawalOutcome } from "../chain/withdrawal.ts";
+import { type WithdrawalState, withdrawalState } from "../chain/withdrawal.ts";
 import { offeredPrice } from "../domain/conditions.ts";
-import type { WithdrawalOutcome } from "../domain/withdrawal.ts";
+import { MAX_TRANSACTION_GAS } from "../domain/gas-estimate.ts";
+import { replacementFees } from "../domain/wei.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { signDigest } from "../shared/crypto.ts";
 import { pause } from "../shared/pause.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
-import {
-  endWithdrawal,
-  openWithdrawals,
-  type RecordedWithdrawal,
-  recordWithdrawal,
-} from "../store/apps/withdrawals.ts";
+import { endWithdrawal, openWithdrawals, recordWithdrawal, type Versions } from "../store/apps/withdrawals.ts";
 import type { Database } from "../store/db/database.ts";
 import { confirmedBlock } from "../store/db/meta.ts";
 import { OperatorError } from "./operator-error.ts";
@@ -26,175 +21,109 @@ export interface WithdrawPlace {
   client: ChainClient;
   chainId: bigint;
   keyring: Keyring;
+  /** What the chain's coin is called. */
+  coin: string;
   /** Highest price for a unit of gas, in wei. */
   maxFeePerGas: bigint;
+  /** Asked before something is signed: what is sent, and what its gas may cost. */
+  confirm: (what: string) => Promise<void>;
+  /** Told why the nodes may not have accepted the transaction. */
+  remark: (line: string) => void;
 }
 
-/** Addresses in EIP-55 form. */
-export interface Withdraw {
-  wallet: string;
-  to: string;
-  /** In wei; null: all that the gas leaves. */
-  amount: bigint | null;
-  /** Whether to sign anew what no block has contained yet. */
-  replaces: boolean;
-}
-
-/** What the transaction offers for gas. */
-interface Quote {
-  value: bigint;
-  gasLimit: bigint;
-  maxFeePerGas: bigint;
-  maxPriorityFeePerGas: bigint;
-}
-
-/** A plain transfer to an account. */
+/** Gas of a transfer to an account without code. */
 const TRANSFER_GAS = 21_000n;
-/** Milliseconds between two looks for the transaction. */
+/** Bytes like those of the transaction, for the fee that a rollup takes beside the gas. */
+const SAMPLE = hexlify(randomBytes(128));
+/** Milliseconds between two checks whether it is final. */
 const POLL = 500;
 
 /**
- * Signs a transaction that moves coins out of a wallet, and records it. A withdrawal of the wallet that is still open is continued,
- * or replaced by one with the same nonce: so there are never two for the same coins.
- * @param confirm is asked before anything is signed. @throws OperatorError
+ * Sends all coins that the gas leaves from a wallet to an address, both in EIP-55 form. A recorded withdrawal is continued. All its
+ * versions have one nonce, so the chain takes at most one of them.
+ * @param wait milliseconds to wait for the final block.
+ * @returns the version that a block contains, else the newest, and how the withdrawal ended. @throws OperatorError
  */
-export async function makeWithdrawal(
-  place: WithdrawPlace,
-  order: Withdraw,
-  confirm: (value: bigint, most: bigint) => Promise<void>,
-): Promise<RecordedWithdrawal> {
-  const { database, client, chainId, keyring } = place;
-  const { wallet, to } = order;
-  const path = (await walletPaths(database.read, [wallet])).get(wallet);
-  if (path === undefined) throw new OperatorError(`${wallet} is not a wallet of this service.`);
-  if (to === wallet) throw new OperatorError("--to is the wallet itself.");
-  const { key, address } = keyring.wallet(path);
-  if (address !== wallet)
-    throw new OperatorError(`The seed does not make wallet ${wallet}. Set SEED_FILE to the seed of this database.`);
-  const [recorded] = await openWithdrawals(database.read, [wallet]);
-  const open = recorded === undefined || (await outcomeOf(place, recorded)) !== null ? null : recorded;
-  if (open !== null && !order.replaces) return requireSame(order, open);
-  if (order.replaces) await requireUnmined(client, open);
-  const quote = await quoteFor(place, order, open);
-  await confirm(quote.value, quote.gasLimit * quote.maxFeePerGas);
-  const nonce = open?.nonce ?? (await agreedNonce(client, wallet));
-  const transaction = Transaction.from({ type: 2, chainId, nonce, to, ...quote });
-  transaction.signature = signDigest(key, transaction.unsignedHash);
-  const signed = { wallet, to, value: quote.value, nonce, hash: transaction.hash ?? "", raw: transaction.serialized };
-  const made = await database.write((trx) => recordWithdrawal(trx, signed, open?.id ?? null, Date.now()));
-  if ("id" in made) return { ...signed, id: made.id };
-  throw new OperatorError(
-    `The wallet's next nonce may be in use: ${made.busy} is being sent. Nothing was sent. Run this again when that is final.`,
-  );
-}
-
-function requireSame({ to, amount }: Withdraw, open: RecordedWithdrawal): RecordedWithdrawal {
-  if (to === open.to && (amount === null || amount === open.value)) return open;
-  throw new OperatorError(
-    `The wallet has another withdrawal, which is not final: ${formatEther(open.value)} to ${open.to} with transaction ` +
-      `${open.hash}. Continue that one with --to ${open.to}, or add --replace to send this one in its place.`,
-  );
-}
-
-async function requireUnmined(client: ChainClient, open: RecordedWithdrawal | null): Promise<void> {
-  if (open === null) throw new OperatorError("The wallet has no open withdrawal to replace.");
-  const [receipt] = await client.receipts([open.hash]);
-  if (receipt == null) return;
-  const block = receipt.blockNumber.toString();
-  throw new OperatorError(`Block ${block} has the transaction ${open.hash}. Wait until it is final.`);
-}
-
-/** @throws OperatorError when the nodes name different nonces */
-async function agreedNonce(client: ChainClient, wallet: string): Promise<number> {
-  const named = (await client.nodes.each(() => client.nonces([wallet]))).flatMap(([nonce]) => nonce ?? []);
-  const [nonce] = named;
-  if (nonce !== undefined && named.every((other) => other === nonce)) return nonce;
-  throw new OperatorError("The nodes name different nonces of the wallet. Nothing was signed. Run this again.");
-}
-
-/** @param before the version that it replaces. @throws OperatorError when the wallet cannot pay, or the receiver refuses */
-async function quoteFor(
-  { client, chainId, maxFeePerGas: most }: WithdrawPlace,
-  order: Withdraw,
-  before: RecordedWithdrawal | null,
-): Promise<Quote> {
-  const { wallet, to, amount } = order;
-  const [balance, block, tip] = await Promise.all([client.balance(wallet), client.latestBlock(), client.priorityFee()]);
-  const offered = offeredPrice(block.baseFeePerGas ?? 0n, tip, most);
-  const { maxFeePerGas: fee, maxPriorityFeePerGas: priority } = Transaction.from(before?.raw);
-  const maxFeePerGas = higher(offered, raised(fee));
-  if (offered < (block.baseFeePerGas ?? 0n) + tip || maxFeePerGas > most)
-    throw new OperatorError("Gas costs more than MAX_FEE_GWEI allows. Wait for lower fees, or raise it.");
-  const gasLimit = await gasFor(client, { from: wallet, to, value: toQuantity(amount ?? balance / 2n) });
-  const fees = { gasLimit, maxFeePerGas, maxPriorityFeePerGas: higher(tip, raised(priority)) };
-  const sample = Transaction.from({ type: 2, chainId, nonce: 2 ** 32, to, value: balance, ...fees });
-  const l1Fee = await l1DataFee(client, sample.unsignedSerialized);
-  // A rollup takes the fee for its data beside the gas, and it may rise before the transaction is mined.
-  const costs = gasLimit * maxFeePerGas + 2n * l1Fee;
-  const value = amount ?? balance - costs;
-  if (value <= 0n || value + costs > balance)
+export async function withdraw(place: WithdrawPlace, wallet: string, to: string, wait: number) {
+  const recorded = (await openWithdrawals(place.database.read, [wallet])).get(wallet);
+  const { status, mined } = recorded === undefined ? { status: "open", mined: null } : await stateOf(place, recorded);
+  const other = recorded === undefined || recorded[0].to === to ? null : recorded[0];
+  if (other !== null && status === "open")
     throw new OperatorError(
-      `The wallet has ${formatEther(balance)} ether. Its gas may cost up to ${formatEther(costs)} ether, so it cannot send ` +
-        `${amount === null ? "anything" : `${formatEther(amount)} ether`}. Nothing was signed.`,
+      `The wallet has another withdrawal, which is not final: to ${other.to}, with transaction ${other.hash}. Nothing was signed. ` +
+        `Run this with --to ${other.to} until that one is final.`,
     );
-  return { value, ...fees };
-}
-
-/** Nodes take a replacement whose fees are higher by 10 %. */
-function raised(fee: bigint | null): bigint {
-  return fee === null ? 0n : (fee * 9n) / 8n + 1n;
-}
-
-function higher(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
-}
-
-/** A receiver with code may need more than an account. @throws OperatorError when it refuses */
-async function gasFor(client: ChainClient, call: { from: string; to: string; value: string }): Promise<bigint> {
-  try {
-    const gas = BigInt(String(await client.call("eth_estimateGas", [call])));
-    return gas <= TRANSFER_GAS ? TRANSFER_GAS : (gas * 5n) / 4n;
-  } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    const reason = error.message;
-    throw new OperatorError(`The node says that the transaction would fail: ${reason}. Nothing was signed.`, {
-      cause: error,
+  // One to this receiver that has ended meanwhile is only reported.
+  let versions = other !== null || status === "replaced" ? undefined : recorded;
+  if (versions === undefined || mined === null) {
+    versions = await signAndRecord(place, wallet, to, versions);
+    // No error proves that no node took the bytes: nodes also refuse those that they know.
+    await place.client.broadcast(versions[0].raw).catch((error: unknown) => {
+      place.remark(`The nodes did not say that they accept the transaction: ${String(error)}`);
     });
   }
+  const deadline = performance.now() + wait;
+  let state = await stateOf(place, versions);
+  while (state.status === "open" && performance.now() < deadline) {
+    await pause(POLL);
+    state = await stateOf(place, versions);
+  }
+  return { ...(versions.find(({ hash }) => hash === state.mined) ?? versions[0]), status: state.status };
+}
+
+/** What the chain says. How the withdrawal ended is stored. */
+async function stateOf({ client, database }: WithdrawPlace, versions: Versions): Promise<WithdrawalState> {
+  const state = await withdrawalState(client, versions, await confirmedBlock(database.read));
+  if (state.status !== "open") await database.write((trx) => endWithdrawal(trx, versions, state));
+  return state;
 }
 
 /**
- * Broadcasts the recorded bytes, and waits until they are final.
- * @param wait milliseconds. @param say told what the nodes answered, if they did not accept them.
- * @returns null when it is not final by then: the same command continues it.
+ * Signs a withdrawal, and records it before it is sent.
+ * @param before its versions, which no block contains. If the newest can be mined, nothing is signed.
+ * @returns its versions now. @throws OperatorError
  */
-export async function sendWithdrawal(
-  place: WithdrawPlace,
-  withdrawal: RecordedWithdrawal,
-  wait: number,
-  say: (line: string) => void,
-): Promise<WithdrawalOutcome | null> {
-  try {
-    await place.client.broadcast(withdrawal.raw);
-  } catch (error) {
-    // Neither error proves that no node took them: a repeated command sends bytes that are known.
-    if (!(error instanceof RpcError) && !(error instanceof ChainUnavailable)) throw error;
-    say(`The nodes did not say that they accept the transaction: ${error instanceof Error ? error.message : ""}`);
-  }
-  const deadline = performance.now() + wait;
-  for (;;) {
-    const outcome = await outcomeOf(place, withdrawal);
-    if (outcome !== null || performance.now() >= deadline) return outcome;
-    await pause(POLL);
-  }
-}
+async function signAndRecord(place: WithdrawPlace, wallet: string, to: string, before?: Versions): Promise<Versions> {
+  const { database, client, chainId, keyring, coin, maxFeePerGas: most } = place;
+  const path = (await walletPaths(database.read, [wallet])).get(wallet);
+  const signer = path === undefined ? null : keyring.wallet(path);
+  if (signer?.address !== wallet)
+    throw new OperatorError(`${wallet} is not a wallet of this service, or SEED_FILE has another seed.`);
+  if (to === wallet || to === ZeroAddress)
+    throw new OperatorError("--to is the wallet itself, or the zero address, where nobody can use the coins.");
 
-/** How it ended, which is stored; null: it is not final. */
-async function outcomeOf(
-  { client, database }: WithdrawPlace,
-  withdrawal: RecordedWithdrawal,
-): Promise<WithdrawalOutcome | null> {
-  const outcome = await withdrawalOutcome(client, withdrawal, await confirmedBlock(database.read));
-  if (outcome !== null) await database.write((trx) => endWithdrawal(trx, withdrawal.id, outcome));
-  return outcome;
+  const [balance, block, tip] = await Promise.all([client.balance(wallet), client.latestBlock(), client.priorityFee()]);
+  const price = (block.baseFeePerGas ?? 0n) + tip;
+  const l1Fee = await l1DataFee(client, SAMPLE);
+  const newest = Transaction.from(before?.[0].raw);
+  const [fee, priority] = [newest.maxFeePerGas ?? 0n, newest.maxPriorityFeePerGas ?? 0n];
+  const isPaid = newest.value + newest.gasLimit * fee + l1Fee <= balance;
+  if (before !== undefined && fee >= price && priority >= tip && isPaid) return before;
+
+  const offered = { maxFeePerGas: offeredPrice(price - tip, tip, most), maxPriorityFeePerGas: tip };
+  const previous = { maxFeePerGas: fee, maxPriorityFeePerGas: priority };
+  const fees = before === undefined ? offered : replacementFees(previous, offered, most);
+  if (fees === null || price > most)
+    throw new OperatorError("Gas costs more than MAX_FEE_GWEI allows. Wait for lower fees, or raise MAX_FEE_GWEI.");
+  const call = { from: wallet, to, data: "0x", value: toQuantity(balance / 2n) };
+  const [gas] = await client.estimateNext([call], MAX_TRANSACTION_GAS);
+  if (gas == null) throw new OperatorError(`The transaction would fail: ${to} refuses the coins. Nothing was signed.`);
+  // A receiver with code may need more later.
+  const gasLimit = gas <= TRANSFER_GAS ? TRANSFER_GAS : (gas * 5n) / 4n;
+  const costs = gasLimit * fees.maxFeePerGas + 2n * l1Fee;
+  const value = balance - costs;
+  if (value <= 0n)
+    throw new OperatorError(
+      `The wallet has ${formatEther(balance)} ${coin}. The gas may cost up to ${formatEther(costs)} ${coin}, so nothing is left to ` +
+        "send. Nothing was signed.",
+    );
+  await place.confirm(`${formatEther(value)} ${coin} from ${wallet} to ${to}, gas up to ${formatEther(costs)} ${coin}`);
+
+  const [nonce = 0] = before === undefined ? await client.reachedNonces([wallet]) : [before[0].nonce];
+  const transaction = Transaction.from({ type: 2, chainId, nonce, to, value, gasLimit, ...fees });
+  transaction.signature = signDigest(signer.key, transaction.unsignedHash);
+  const version = { wallet, to, value, nonce, hash: transaction.hash ?? "", raw: transaction.serialized };
+  const busy = await database.write((trx) => recordWithdrawal(trx, version, before?.[0].hash, Date.now()));
+  if (busy === null) return [version, ...(before ?? [])];
+  throw new OperatorError(`${busy} of the wallet is being sent. Nothing was sent. Run this again when that is final.`);
 }

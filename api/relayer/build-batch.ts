@@ -4,7 +4,7 @@ import { CloneArgumentsError } from "../chain/codec/clone-arguments.ts";
 import { failureOf } from "../chain/codec/decode.ts";
 import { encodeBatch, type EncodedCall, encodeServiceCall, encodeWalletCall } from "../chain/codec/encode.ts";
 import { NodeDisagrees } from "../chain/errors.ts";
-import { withdrawalOutcome } from "../chain/withdrawal.ts";
+import { withdrawalState } from "../chain/withdrawal.ts";
 import { isOfWallet, type WalletCommand } from "../domain/command.ts";
 import type { GasMeasurement, MintSlots } from "../domain/gas-estimate.ts";
 import { MAX_BATCH } from "../domain/request.ts";
@@ -197,14 +197,15 @@ async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequ
  * The wallets whose requests wait for a withdrawal: it uses the wallet's next nonce, and so may an authorization. A withdrawal that
  * is final is ended here, because its command may have ended before.
  */
-async function walletsThatWithdraw({ client, database }: RelayerContext, wallets: string[]): Promise<Set<string>> {
-  const found = new Set<string>();
-  for (const open of await openWithdrawals(database.read, wallets)) {
-    const outcome = await withdrawalOutcome(client, open, await confirmedBlock(database.read));
-    if (outcome === null) found.add(open.wallet);
-    else await database.write((trx) => endWithdrawal(trx, open.id, outcome));
+async function walletsThatWithdraw({ client, database }: RelayerContext, wallets: string[]) {
+  const open = await openWithdrawals(database.read, wallets);
+  for (const [wallet, versions] of open) {
+    const state = await withdrawalState(client, versions, await confirmedBlock(database.read));
+    if (state.status === "open") continue;
+    await database.write((trx) => endWithdrawal(trx, versions, state));
+    open.delete(wallet);
   }
-  return found;
+  return open;
 }
 
 function sendersOf(signed: WalletCommand[]): string[] {

@@ -3,7 +3,7 @@ import { NodeDisagrees, reasonOfChain } from "../chain/errors.ts";
 import { readRelayStatus } from "../chain/reads.ts";
 import { type Condition, offeredPrice, unknownTransaction } from "../domain/conditions.ts";
 import type { StoredReason } from "../domain/waiting-for.ts";
-import { GWEI } from "../domain/wei.ts";
+import { type Fees, GWEI, max, min } from "../domain/wei.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
 import type { RelayerContext } from "./context.ts";
@@ -129,16 +129,6 @@ function isCannotSend(error: unknown): false {
   throw error;
 }
 
-/** Prices per unit of gas, in wei. */
-export interface Fees {
-  maxFeePerGas: bigint;
-  maxPriorityFeePerGas: bigint;
-}
-
-/** A replacement must raise both fees by at least 10 %. Raising them by 12.5 % is safe on every node. */
-const BUMP_NUMERATOR = 9n;
-const BUMP_DENOMINATOR = 8n;
-
 /**
  * Fees that stay valid until the base fee doubles (EIP-1559), but never above the ceiling. In wei.
  * @returns them with the newest block, which they come from.
@@ -174,24 +164,6 @@ export function feesOfReplacement(client: ChainClient, ceiling: bigint): Promise
     const baseFee = max(block.baseFeePerGas ?? 0n, min(other?.baseFeePerGas ?? 0n, ceiling - tip));
     return { fees: feesFor(baseFee, tip, ceiling), block };
   });
-}
-
-/** Fees that a node accepts for a replacement and that are enough now. Null: they would exceed the ceiling. */
-export function replacementFees(previous: Fees, current: Fees, ceiling: bigint): Fees | null {
-  const bump = (fee: bigint) => (fee * BUMP_NUMERATOR) / BUMP_DENOMINATOR + 1n;
-  const fees = {
-    maxFeePerGas: max(bump(previous.maxFeePerGas), current.maxFeePerGas),
-    maxPriorityFeePerGas: max(bump(previous.maxPriorityFeePerGas), current.maxPriorityFeePerGas),
-  };
-  return fees.maxFeePerGas > ceiling ? null : fees;
-}
-
-export function min(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }
 
 /** Rounded up, for messages. */

@@ -3,11 +3,12 @@ import { isEmpty } from "../chain/transaction.ts";
 import { type BroadcastAnswer, isRefusal, type Refusal } from "../domain/broadcast-answer.ts";
 import { type Condition, LANE_STUCK } from "../domain/conditions.ts";
 import type { StoredReason } from "../domain/waiting-for.ts";
+import { type Fees, min, replacementFees } from "../domain/wei.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { markSent, type OpenBatch, recordAttempt, type StoredAttempt } from "../store/sending/batches.ts";
 import { isDue } from "../store/db/due.ts";
 import type { Lease } from "../store/sending/lanes.ts";
-import { CannotSend, type Fees, feesOfReplacement, min, replacementFees } from "./can-send.ts";
+import { CannotSend, feesOfReplacement } from "./can-send.ts";
 import type { RelayerContext } from "./context.ts";
 import { signEmpty, signReplacement } from "./sign.ts";
 

@@ -1,6 +1,7 @@
+import type { Fees } from "../domain/wei.ts";
 import { isDue } from "../store/db/due.ts";
 import type { StoredAttempt } from "../store/sending/batches.ts";
-import type { CanSend, Fees } from "./can-send.ts";
+import type { CanSend } from "./can-send.ts";
 
 /**
  * Milliseconds from one transaction to the next one, if that is not full and one is in flight. The time grows with each

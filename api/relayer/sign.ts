@@ -2,6 +2,7 @@ import { type Authorization, hashAuthorization, type SigningKey, Transaction } f
 
 import { walletsToDelegate } from "../chain/reads.ts";
 import { refuseGasLimit, signTransaction } from "../chain/transaction.ts";
+import type { Fees } from "../domain/wei.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { signDigest } from "../shared/crypto.ts";
 import { Slices } from "../shared/in-slices.ts";
@@ -11,7 +12,6 @@ import { DatabaseError } from "../store/db/errors.ts";
 import type { Db } from "../store/db/sql.ts";
 import type { SignedAttempt } from "../store/sending/batches.ts";
 import { readLane } from "../store/sending/lanes.ts";
-import type { Fees } from "./can-send.ts";
 import type { RelayerContext } from "./context.ts";
 
 export type WalletSigners = Map<string, ReturnType<Keyring["wallet"]>>;

@@ -11,6 +11,7 @@ export const CRASH_POINTS = [
   "relayer:sent",
   "indexer:read",
   "indexer:part",
+  "indexer:events",
   "indexer:stored",
   "webhooks:taken",
   "webhooks:posted",

@@ -31,7 +31,7 @@ export function createExpressApp(parts: AppDeps): Express {
     deriveWallets: createWalletDerivation(parts.deriver, database.read),
     lookUps: createLookUps(database.read),
     uploads: new UploadPlaces(),
-    exports: new Exports(settings.dataDir, settings.limits.freeDiskBytes),
+    exports: new Exports(settings.dataDir, settings.limits),
     bytes: new HeldBytes(settings.limits.callBytes),
     rates: new RateLimit(settings.limits, { database, processes: parts.apiProcesses }),
   };

@@ -69,11 +69,14 @@ export class HeldBytes {
     const { socket } = response.req;
     if (response.closed || socket.destroyed) return;
     const release = this.add(response.req, caller, bytes);
-    response.once("finish", release).once("close", release);
+    // One listener of `close`: with another, Node would warn of a leak when an export is sent.
+    response.once("finish", release).once("close", () => {
+      release();
+      socket.off("close", release);
+    });
     // An answer that still waits for an earlier one on its connection may have no `close` of its own. As many calls may wait there
     // as their caller sends at once.
     socket.setMaxListeners(0).once("close", release);
-    response.once("close", () => socket.off("close", release));
   }
 
   #shareOf(request: Request, { appId }: BytesHolder, of: Held): { share: Share; holder: string } {

@@ -24,9 +24,10 @@ const DONE: Record<Request["type"], string> = {
 type State = Pick<Request, "type" | "status" | "waiting_for" | "error_message" | "block_number">;
 type Reason = NonNullable<Request["waiting_for"]>;
 
-/** What a request waits for, where its state alone does not say it. */
-const REASONS: Partial<Record<Reason, string>> = {
+/** What a request waits for; null: its state alone says it. */
+const REASONS: Record<Reason, string | null> = {
   media: "Its media is being copied. Then the request is sent.",
+  queued: null,
   simulation: "The service tries what the call would do. Then the request is sent.",
   gas_limit: "As far as one node says, no transaction has room for its gas. The service tries again within a minute.",
   fees_too_high: "Gas costs more than the operator accepts. The request goes on when fees fall.",
@@ -35,6 +36,9 @@ const REASONS: Partial<Record<Reason, string>> = {
   node_unavailable: "The node of the chain does not answer. The request goes on when the node does.",
   nodes_disagree: "The nodes of the chain contradict each other. The request goes on when they agree.",
   lane_stuck: "No block has contained its transaction, or one before it, for more than five minutes.",
+  withdrawal: "The operator moves coins out of the wallet. The request is sent when that is final.",
+  confirmations: null,
+  unknown: null,
 };
 
 /** What a request waits for that goes its usual way. */
@@ -56,8 +60,9 @@ export function stateSentence({
   error_message: message,
   block_number: block,
 }: State) {
-  const reason = waits === null ? undefined : REASONS[waits];
-  if (reason !== undefined) return reason;
+  // A newer service may have further words.
+  const reason = waits === null ? null : (REASONS as Partial<typeof REASONS>)[waits];
+  if (reason != null) return reason;
   switch (status) {
     case "pending":
       return "The request is accepted and waits. Requests that wait at the same time share one transaction.";

@@ -146,8 +146,8 @@ async function runRound(world: World, load: Load, checker: Checker, fault: Fault
   const errors = world.client.takeInternalErrors() + world.attacker.client.takeInternalErrors();
   if (errors > 0 && fault.mayFailCalls !== true) result.other.push(`${errors.toString()} calls got status 500`);
   load.setKnownTokens(await checker.knownTokens());
-  const completed = accepted.flatMap(({ id }) => world.completedAt.get(id) ?? []);
+  const completed = accepted.flatMap(({ id }) => world.webhooks.completedAt.get(id) ?? []);
   const seconds = completed.length === 0 ? null : (Math.min(...completed) - began) / 1000;
-  world.completedAt.clear();
+  world.webhooks.completedAt.clear();
   return { result, injected, seconds };
 }

@@ -103,7 +103,7 @@ export class Checker {
    * @returns a sentence for each request that did not have exactly one final event.
    */
   async #missingWebhooks(): Promise<string[]> {
-    const { finals } = this.#world;
+    const { finals } = this.#world.webhooks;
     const deadline = performance.now() + SETTLE_TIMEOUT;
     const missing = () => [...this.#accepted].filter((id) => finals.get(id)?.size !== 1);
     while (missing().length > 0 && performance.now() < deadline) await wait(250);
@@ -117,10 +117,11 @@ export class Checker {
 
   /** Whether each movement has its event, once and in order, also at the webhook for them. */
   async #wrongTokens(): Promise<string[]> {
-    const { tokenArrivals, app } = this.#world;
+    const { webhooks, app } = this.#world;
     return this.#read(async (records) => [
       ...(await wrongTokenEvents(records)),
-      ...(await tokenArrivals.differences(records, app.appId)),
+      ...(await webhooks.tokens.differences(records, app.appId)),
+      ...(await webhooks.slow.disordered(records, app.appId)),
     ]);
   }
 

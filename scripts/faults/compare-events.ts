@@ -80,12 +80,25 @@ function notIn(others: ReadonlySet<string>, keys: ReadonlySet<string>): number {
   return [...keys].filter((key) => !others.has(key)).length;
 }
 
+interface SentEvent {
+  id: string;
+  body: string;
+}
+
 /** Events that arrived at a webhook for events of tokens. */
 export class TokenArrivals {
   /** Ids, in the order in which they came first. */
   readonly #ids = new Set<string>();
+  /** How many of them are corrections. */
+  corrected = 0;
 
-  add(id: string): void {
+  /** How many events arrived; one that came repeatedly counts once. */
+  get count(): number {
+    return this.#ids.size;
+  }
+
+  add({ id, type }: { id: string; type: string }): void {
+    if (type === "corrected" && !this.#ids.has(id)) this.corrected += 1;
     this.#ids.add(id);
   }
 
@@ -93,10 +106,7 @@ export class TokenArrivals {
   async differences(records: Records, appId: string): Promise<string[]> {
     const deadline = performance.now() + TIMEOUT;
     for (;;) {
-      const sent = await records.all<{ id: string; body: string }>(
-        "select id, body from events where type like 'token.%' and app_id = ? order by position",
-        appId,
-      );
+      const sent = await sentEvents(records, appId);
       const missing = sent.filter(({ id }) => !this.#ids.has(id));
       if (missing.length === 0) return this.#disordered(sent);
       if (performance.now() > deadline) return [`${missing.length.toString()} events of tokens did not arrive`];
@@ -104,16 +114,31 @@ export class TokenArrivals {
     }
   }
 
-  #disordered(sent: readonly { id: string; body: string }[]): string[] {
+  /** Of a webhook that has not got all yet. @returns a sentence for each token of which it got others than the first events, in order. */
+  async disordered(records: Records, appId: string): Promise<string[]> {
+    return this.#disordered(await sentEvents(records, appId));
+  }
+
+  #disordered(sent: readonly SentEvent[]): string[] {
     const places = new Map([...this.#ids].map((id, place) => [id, place]));
     const tokens = Map.groupBy(sent, ({ body }) => {
       const { contract_address: contract, token_id: token } = JSON.parse(body) as TokenBody;
       return `${contract}/${token.toString()}`;
     });
-    return [...tokens].flatMap(([token, events]) => {
-      const order = events.map(({ id }) => places.get(id) ?? -1);
-      const inOrder = order.every((place, index) => index === 0 || place > (order[index - 1] ?? -1));
+    const problems = [...tokens].flatMap(([token, events]) => {
+      // One that has not arrived is behind all that have.
+      const order = events.map(({ id }) => places.get(id) ?? Infinity);
+      const inOrder = order.every((place, index) => index === 0 || place >= (order[index - 1] ?? 0));
       return inOrder ? [] : [`the events of token ${token} arrived in another order than that of the chain`];
     });
+    return problems.slice(0, 20);
   }
+}
+
+/** Events of tokens and their corrections, in the order of the feed. */
+function sentEvents(records: Records, appId: string): Promise<SentEvent[]> {
+  return records.all<SentEvent>(
+    "select id, body from events where type like 'token.%' and app_id = ? order by position",
+    appId,
+  );
 }

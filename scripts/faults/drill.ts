@@ -180,7 +180,7 @@ class Drill {
 
   /** The restored service delivers the events that waited in the backup, and those that came with the new results. */
   async #webhooksArrive(mints: readonly Mint[]): Promise<void> {
-    const { finals } = this.#world;
+    const { finals } = this.#world.webhooks;
     await until("all final webhooks", () => mints.every(({ id }) => finals.has(id)), STEP);
     const several = mints.filter(({ id }) => finals.get(id)?.size !== 1);
     const detail = `${several.length.toString()} of ${plural(mints.length, "final event")} under several ids`;

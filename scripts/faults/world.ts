@@ -2,7 +2,6 @@ import { join } from "node:path";
 
 import type { JsonRpcSigner } from "ethers";
 
-import { TOKEN_EVENTS } from "../../api/domain/events.ts";
 import { QUOTA_NAMES, type Quotas } from "../../api/domain/quota.ts";
 import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
 import { ProgrammableReceiver__factory } from "../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
@@ -12,11 +11,10 @@ import { FaultProxy } from "../scene/fault-proxy.ts";
 import { FaultyNode } from "../scene/faulty-node.ts";
 import { type NodeKind, NodeProcess } from "../scene/node.ts";
 import { Random } from "../scene/random.ts";
-import { WebhookReceiver } from "../scene/receiver.ts";
 import { createAppIn, Scene } from "../scene/scene.ts";
 import { waitFor } from "../scene/until.ts";
+import { AppWebhooks } from "./app-webhooks.ts";
 import { RetryingClient } from "./client.ts";
-import { TokenArrivals } from "./compare-events.ts";
 import type { Accepted } from "./load.ts";
 import { Follower } from "./follower.ts";
 import type { Engine, Hardfork } from "./options.ts";
@@ -84,12 +82,6 @@ interface Attacker extends App {
   accepted: Accepted[];
 }
 
-/** Paths of the webhooks at the receiver: `WebhookReceiver.url` is the first. The slow one answers after so many milliseconds. */
-const [HOOK, TOKENS, SLOW] = ["/hook", "/tokens", "/slow"];
-const SLOW_ANSWER = 1_000;
-/** Nothing listens there. */
-const DEAD = "http://127.0.0.1:9/dead";
-
 /** Milliseconds within which a request must be final. */
 const FINAL = 180_000;
 
@@ -105,13 +97,8 @@ export class World {
   readonly nodes: readonly FaultyNode[];
   readonly random: Random;
   readonly service: Service;
-  /** The final events that arrived, by request. An event that is delivered repeatedly counts once. */
-  readonly finals: ReadonlyMap<string, ReadonlySet<string>>;
-  /** When the webhooks for completed requests arrived (monotonic clock), since it was last cleared. */
-  readonly completedAt = new Map<string, number>();
-  readonly receiver: WebhookReceiver;
-  /** What the second webhook of the load's app has got. */
-  readonly tokenArrivals = new TokenArrivals();
+  /** The first webhook of both apps is the same one. The app of the load has all. */
+  readonly webhooks: AppWebhooks;
   /** The app of the load. */
   app!: App;
   attacker!: Attacker;
@@ -128,7 +115,7 @@ export class World {
   private constructor(
     scene: Scene,
     seed: number,
-    parts: Pick<World, "node" | "proxy" | "nodes" | "random" | "service" | "receiver">,
+    parts: Pick<World, "node" | "proxy" | "nodes" | "random" | "service" | "webhooks">,
   ) {
     this.#scene = scene;
     this.#seed = seed;
@@ -137,8 +124,7 @@ export class World {
     this.nodes = parts.nodes;
     this.random = parts.random;
     this.service = parts.service;
-    this.finals = recordEvents(parts.receiver, this.completedAt, this.tokenArrivals);
-    this.receiver = parts.receiver;
+    this.webhooks = parts.webhooks;
   }
 
   static create({ kind, engine, seed, hardfork, nodes: count }: WorldOptions): Promise<World> {
@@ -162,8 +148,8 @@ export class World {
         NODE_COMPILE_CACHE: join(folder, "compiled"),
       };
       const service = await scene.add(Service.create({ engine, isOne: engine === "sqlite" }, folder, settings, random));
-      const receiver = await scene.add(WebhookReceiver.listen());
-      const world = new World(scene, seed, { node, proxy, nodes, random, service, receiver });
+      const webhooks = await scene.add(AppWebhooks.listen());
+      const world = new World(scene, seed, { node, proxy, nodes, random, service, webhooks });
       await service.start();
       if (isLate) await world.#activate("amsterdam");
       await world.#setUpApp();
@@ -180,8 +166,8 @@ export class World {
       const proxy = await scene.add(FaultProxy.start(node.url, random));
       const own = { ...RATES, RPC_URL: node.url, NODE_COMPILE_CACHE: join(folder, "compiled"), ...settings };
       const service = await scene.add(Service.create({ engine, isOne: true }, folder, own, random));
-      const receiver = await scene.add(WebhookReceiver.listen());
-      const world = new World(scene, 1, { node, proxy, nodes: [], random, service, receiver });
+      const webhooks = await scene.add(AppWebhooks.listen());
+      const world = new World(scene, 1, { node, proxy, nodes: [], random, service, webhooks });
       world.#isAlone = true;
       await service.start(atFirst);
       await world.#setUpApp();
@@ -257,7 +243,7 @@ export class World {
 
   async #setUpApp(): Promise<void> {
     this.app = await this.#newApp("campaign", "127.0.0.1", this.random, QUOTAS);
-    await this.#addWebhooks(this.app);
+    await this.webhooks.addForTokens(this.app.client);
     // Draws of its own, so that the calls of the load stay the same for a seed.
     this.follower = await this.#scene.add(new Follower(this.service.apiUrls, this.app, new Random(this.#seed)));
     for (let index = 0; index < WALLETS; index++) this.wallets.push(await this.wallet(this.app));
@@ -281,14 +267,8 @@ export class World {
   async #newApp(name: string, from: string, random: Random, quotas?: Partial<Quotas>): Promise<App> {
     const app = await createAppIn(this.service.databaseUrl, name, quotas);
     const client = new RetryingClient(this.service.apiUrls, app.token, random);
-    await client.ok("PUT", "/v1/webhook", { url: this.receiver.url });
+    await this.webhooks.addFirst(client);
     return { ...app, from, client };
-  }
-
-  /** Beside the first webhook: one for events of tokens, and two that must delay no other: one is slow, and one is dead. */
-  async #addWebhooks({ client }: App): Promise<void> {
-    for (const url of [TOKENS, SLOW].map((path) => this.receiver.origin + path).concat(DEAD))
-      await client.ok("POST", "/v1/webhooks", { url, events: TOKEN_EVENTS });
   }
 }
 
@@ -296,26 +276,4 @@ async function refusingContract(deployer: JsonRpcSigner, mode: number): Promise<
   const receiver = await (await new ProgrammableReceiver__factory(deployer).deploy()).waitForDeployment();
   await (await receiver.program(mode)).wait();
   return receiver.getAddress();
-}
-
-/** Lets the receiver record the final events of each request, and the events of tokens. */
-function recordEvents(
-  receiver: WebhookReceiver,
-  completedAt: Map<string, number>,
-  tokens: TokenArrivals,
-): Map<string, Set<string>> {
-  const finals = new Map<string, Set<string>>();
-  receiver.respond = ({ path, body }, response) => {
-    // A campaign may run for hours, so the calls themselves are not kept.
-    receiver.calls.length = 0;
-    if (path === SLOW) setTimeout(() => response.end(), SLOW_ANSWER);
-    else response.end();
-    const { id, type, request_id: request } = body as { id: string; type: string; request_id: string };
-    if (path === TOKENS) tokens.add(id);
-    // A `corrected` event may follow a final one when a reorganization was deeper than the confirmations.
-    if (path !== HOOK || (type !== "completed" && type !== "error")) return;
-    if (type === "completed" && !finals.has(request)) completedAt.set(request, performance.now());
-    finals.set(request, (finals.get(request) ?? new Set()).add(`${type} ${id}`));
-  };
-  return finals;
 }

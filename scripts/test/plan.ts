@@ -38,6 +38,7 @@ const SLOWEST = [
   "test/api/store/db/query-times.long.test.ts",
   "test/api/cli/init.long.test.ts",
   "test/api/pipeline/crash.long.test.ts",
+  "test/api/pipeline/token-events.long.test.ts",
   "test/api/cli/reconcile-interrupted.long.test.ts",
 ];
 

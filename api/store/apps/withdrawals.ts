@@ -1,10 +1,9 @@
 import { sql } from "kysely";
 
-import type { WithdrawalOutcome } from "../../domain/withdrawal.ts";
-import { type Db, forUpdate, textSet, type Trx } from "../db/sql.ts";
-import { lockApp } from "./apps.ts";
+import type { Tables } from "../db/schema.ts";
+import { type Db, forNoKeyUpdate, textSet, type Trx } from "../db/sql.ts";
 
-/** Coins that leave a wallet, with the signed transaction that moves them. */
+/** A signed transaction that moves coins out of a wallet: a version of a withdrawal. All versions of one have its nonce. */
 export interface Withdrawal {
   wallet: string;
   to: string;
@@ -16,72 +15,64 @@ export interface Withdrawal {
   raw: string;
 }
 
-export interface RecordedWithdrawal extends Withdrawal {
-  id: number;
-}
+/** All versions of a withdrawal, the newest first. */
+export type Versions = [Withdrawal, ...Withdrawal[]];
 
-/** Withdrawals of these wallets that are not final. */
-export async function openWithdrawals(db: Db, wallets: readonly string[]): Promise<RecordedWithdrawal[]> {
-  if (wallets.length === 0) return [];
+/** The withdrawals of these wallets that are not final, by wallet. A wallet has one at most. */
+export async function openWithdrawals(db: Db, wallets: readonly string[]): Promise<Map<string, Versions>> {
+  const found = new Map<string, Versions>();
+  if (wallets.length === 0) return found;
   const rows = await db
     .selectFrom("withdrawals")
-    .select(["id", "wallet", "to_address as to", "value_wei as value", "nonce", "hash", "raw"])
+    .select(["wallet", "to_address as to", "value_wei as value", "nonce", "hash", "raw"])
     .where(sql<boolean>`wallet in ${textSet(db, wallets)}`)
-    .where("status", "=", sql.lit("open"))
+    .where("status", "=", "open")
+    .orderBy("id")
     .execute();
-  return rows.map((row) => ({ ...row, value: BigInt(row.value) }));
+  for (const { value, ...row } of rows)
+    found.set(row.wallet, [{ ...row, value: BigInt(value) }, ...(found.get(row.wallet) ?? [])]);
+  return found;
 }
 
 /**
- * Stores a signed withdrawal, which may be broadcast only after the commit. From the commit on, a lane that claims requests of the
- * wallet sees it. No request can be accepted or claimed while this decides.
- * @param before the open withdrawal with the same nonce that it replaces; null: there is none.
- * @returns its id; or a request of the wallet that is being sent, or another withdrawal that is open. Then nothing is stored.
+ * Stores a signed withdrawal, which may be broadcast only after the commit. No lane claims requests while this decides. A lane that
+ * claims requests of the wallet later sees the withdrawal.
+ * @param before the hash of the version that it replaces; undefined: the wallet must have no withdrawal that is open.
+ * @returns null; or what is being sent of the wallet, and may use the nonce. Then nothing is stored.
  */
 export async function recordWithdrawal(
   trx: Trx,
-  { wallet, to, value, ...transaction }: Withdrawal,
-  before: number | null,
+  { wallet, to, value, ...signed }: Withdrawal,
+  before: string | undefined,
   now: number,
-): Promise<{ id: number } | { busy: string }> {
-  if (before !== null) await endWithdrawal(trx, before, "replaced");
-  else {
-    const busy = await requestUnderWay(trx, wallet);
-    if (busy !== undefined) return { busy };
-  }
+): Promise<string | null> {
+  await trx.selectFrom("lanes").select("lane").orderBy("lane").modifyEnd(forNoKeyUpdate(trx)).execute();
+  const open = (await openWithdrawals(trx, [wallet])).get(wallet);
+  if (open?.[0].hash !== before) return "Another withdrawal";
+  // The condition of the index: a lane has claimed it, and until it is final it may use a nonce of the wallet.
+  const { rows } = await sql<{ id: string }>`
+    select id from requests where from_address = ${wallet} and ready_at is null and status in ('pending', 'processing')
+     limit 1`.execute(trx);
+  if (before === undefined && rows[0] !== undefined) return `Request ${rows[0].id}`;
   const row = { wallet, to_address: to, value_wei: value.toString(), status: "open", created_at: now } as const;
-  const recorded = await trx
-    .insertInto("withdrawals")
-    .values({ ...row, ...transaction })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning("id")
-    .executeTakeFirst();
-  return recorded ?? { busy: "another withdrawal" };
+  const insert = trx.insertInto("withdrawals").values({ ...row, ...signed });
+  await insert.execute();
+  return null;
 }
 
-/** A request of the wallet that a lane has claimed: until it is final, it may use a nonce of the wallet. */
-async function requestUnderWay(trx: Trx, wallet: string): Promise<string | undefined> {
-  const owner = await trx.selectFrom("wallets").select("app_id").where("address", "=", wallet).executeTakeFirst();
-  const appId = owner?.app_id ?? "";
-  await lockApp(trx, appId);
-  const requests = await trx
-    .selectFrom("requests")
-    .select(["id", "lane", "batch_id"])
-    .where("app_id", "=", appId)
-    .where("from_address", "=", wallet)
-    .where("status", "in", ["pending", "processing"])
-    .modifyEnd(forUpdate(trx))
-    .execute();
-  return requests.find(({ lane, batch_id: batch }) => lane !== null || batch !== null)?.id;
-}
-
-export async function endWithdrawal(trx: Trx, id: number, outcome: WithdrawalOutcome): Promise<void> {
-  await trx.updateTable("withdrawals").set({ status: outcome }).where("id", "=", id).execute();
+/** Stores how a withdrawal ended. @param mined the hash of the version that the chain took: the others are `replaced`. */
+export async function endWithdrawal(
+  trx: Trx,
+  [{ wallet, nonce }]: Versions,
+  { status, mined }: { status: Tables["withdrawals"]["status"]; mined: string | null },
+): Promise<void> {
+  await sql`
+    update withdrawals set status = case when hash = ${mined} then ${status} else 'replaced' end
+     where wallet = ${wallet} and nonce = ${nonce}`.execute(trx);
 }
 
 /** The next nonces of those of the wallets that have used some for withdrawals. */
 export async function noncesAfterWithdrawals(db: Db, wallets: readonly string[]): Promise<Map<string, number>> {
-  if (wallets.length === 0) return new Map();
   const rows = await db
     .selectFrom("withdrawals")
     .select(["wallet", ({ fn }) => fn.max<number>("nonce").as("last")])

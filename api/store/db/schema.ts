@@ -4,7 +4,6 @@ import type { CollectionStorage, CollectionType, Hosting } from "../../domain/co
 import type { ParkedKind } from "../../domain/conditions.ts";
 import type { EventType } from "../../domain/events.ts";
 import type { DeliveryStatus, RequestStatus, RequestType } from "../../domain/request.ts";
-import type { WithdrawalOutcome } from "../../domain/withdrawal.ts";
 import type { StoredReason } from "../../domain/waiting-for.ts";
 import type { Verified } from "../../domain/verification.ts";
 import type { ContractTables } from "./schema-contracts.ts";
@@ -91,14 +90,17 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     delegated: Generated<number>;
   };
 
-  /** Coins that the operator moves out of wallets. Requests of the wallet wait while one is open: both use the wallet's nonces. */
+  /**
+   * Signed transactions of the operator that move coins out of wallets. Those with the same wallet and nonce are versions of one
+   * withdrawal. Requests of the wallet wait while it is open: both use the wallet's nonces.
+   */
   withdrawals: {
     id: Generated<number>;
     wallet: string;
     to_address: string;
     value_wei: string;
     /** `open` until a final block has the transaction, or another one with its nonce (`replaced`). `failed`: it reverted. */
-    status: "open" | WithdrawalOutcome;
+    status: "open" | "sent" | "failed" | "replaced";
     /** Of the transaction, which is committed before it is broadcast. */
     nonce: number;
     hash: string;

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import { type TokenEvent, tokenEventOf } from "../../domain/events.ts";
 import { toWireInteger } from "../../domain/token.ts";
+import { crashPoint } from "../../shared/crash-point.ts";
 import { orderedUuid } from "../../shared/ids.ts";
 import { checkpointOf, readMeta, writeMeta } from "../db/meta.ts";
 import type { TransferRow } from "../db/schema.ts";
@@ -105,6 +106,7 @@ export async function makeTokenEvents(
   const admitted = events.filter((event) => strangers.admit(event, mostStrangers));
   const gaps = await strangers.close(trx, more ? last.block_number - 1 : end, now);
   await storeEvents(trx, [...admitted.map(({ event }) => event), ...gaps], now);
+  if (admitted.length > 0) crashPoint("indexer:events");
   await writePlace(
     trx,
     more ? { block: last.block_number, log: last.log_index, sub: last.sub_index } : { block: end, log: END, sub: 0 },

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 
 import type { Response } from "express";
 
-import { EXPORT_READ_SECONDS, EXPORT_TAKEN, MAX_EXPORT_BYTES } from "../../config/limits.ts";
+import { EXPORT_TAKEN, type Limits } from "../../config/limits.ts";
 import { BlockStoreUnavailable, isStorageFault } from "../../content/block-store.ts";
 import { DiskReserve } from "../../content/block-files.ts";
 import { SLICE } from "../../content/shared-files.ts";
@@ -48,11 +48,13 @@ interface ExportCall {
 export class Exports {
   readonly #folder: string;
   readonly #disk: DiskReserve;
+  readonly #limits: Pick<Limits, "exportBytes" | "exportSeconds">;
 
-  /** @param dataDir where the files are. @param keepFree bytes of its disk that stay free. */
-  constructor(dataDir: string, keepFree: number) {
+  /** @param dataDir where the files are. */
+  constructor(dataDir: string, limits: Pick<Limits, "exportBytes" | "exportSeconds" | "freeDiskBytes">) {
     this.#folder = join(dataDir, "exports");
-    this.#disk = new DiskReserve(this.#folder, keepFree);
+    this.#disk = new DiskReserve(this.#folder, limits.freeDiskBytes);
+    this.#limits = limits;
   }
 
   /**
@@ -90,13 +92,14 @@ export class Exports {
     format: RowFormat,
     { response, call, listing }: { response: Response; call: ExportCall; listing: ExportedListing },
   ): Promise<{ block: number; size: number }> {
-    const deadline = performance.now() + EXPORT_READ_SECONDS * 1_000;
+    const { exportBytes: most, exportSeconds: seconds } = this.#limits;
+    const deadline = performance.now() + seconds * 1_000;
     let size = 0;
     // Other calls get their turn while the system writes.
     const write = async (text: string) => {
       const part = Buffer.from(text);
       size += part.length;
-      if (size > MAX_EXPORT_BYTES) throw tooLarge(`has more than ${MAX_EXPORT_BYTES.toString()} bytes`);
+      if (size > most) throw tooLarge(`has more than ${most.toString()} bytes`);
       await this.#disk.reserve(part.length);
       try {
         await stored(() => file.writeFile(part));
@@ -109,7 +112,7 @@ export class Exports {
       await write(format.head(listing.columns));
       for await (const rows of listing.rows(db)) {
         if (response.closed || response.req.socket.destroyed) throw new ApiError("request_timeout");
-        if (performance.now() > deadline) throw tooLarge(`takes more than ${EXPORT_READ_SECONDS.toString()} seconds`);
+        if (performance.now() > deadline) throw tooLarge(`takes more than ${seconds.toString()} seconds`);
         await write(rows.map((row) => format.row(row)).join(""));
       }
       return { block, size };

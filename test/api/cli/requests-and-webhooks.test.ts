@@ -172,7 +172,7 @@ describe("command line: requests, webhooks and contracts", () => {
     expect(all[0]).to.include({ app_id: cli.api.app.id, address: contract, type: "ERC721", state: "followed" });
     expect(await cli.run("contract", "list", "--app", "second")).to.contain("No app follows");
     expect(await cli.refusal("contract", "unfollow", "second", contract)).to.contain("does not follow");
-    expect(await cli.refusal("contract", "unfollow", "first", "cats")).to.contain("is not an address");
+    expect(await cli.refusal("contract", "unfollow", "first", "cats")).to.contain("Must be an address");
     const unfollowed = await cli.json("contract", "unfollow", "first", contract.toLowerCase());
     expect(unfollowed).to.deep.equal({ app_id: cli.api.app.id, address: contract });
     expect(await cli.json("contract", "list")).to.deep.equal([]);

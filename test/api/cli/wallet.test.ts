@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { formatEther, parseEther, Transaction, Wallet } from "ethers";
+import { parseEther, toQuantity, Transaction, Wallet, ZeroAddress } from "ethers";
 
 import { answerOf } from "../../../client/client.ts";
 import { RejectingReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/RejectingReceiver__factory.ts";
@@ -35,11 +35,15 @@ describe("command line: wallet withdraw", () => {
     jsonOfCli<Withdrawn>(moneta.env, "wallet", "withdraw", wallet, "--to", TO, "--yes", ...options);
   const refusal = async (wallet: string, ...options: string[]) =>
     (await rejectionOf(withdraw(wallet, ...options))).message;
+  const run = (...words: string[]) => runCli(moneta.env, "wallet", "withdraw", ...words);
   const requestOf = (id: string) =>
     answerOf(api.client.GET("/v1/requests/{request_id}", { params: { path: { request_id: id } } }));
   const balance = (address: string) => moneta.provider.getBalance(address);
   const rowsOf = (wallet: string) =>
     moneta.service.database.read.selectFrom("withdrawals").selectAll().where("wallet", "=", wallet).execute();
+  /** By hash. */
+  const endOf = async (wallet: string) =>
+    Object.fromEntries((await rowsOf(wallet)).map(({ hash, status }) => [hash, status]));
   /** Sends nothing on. */
   const loseBytes = () => {
     const lost: string[] = [];
@@ -61,9 +65,10 @@ describe("command line: wallet withdraw", () => {
     expect(await balance(wallet)).to.equal(COINS - BigInt(done.value_wei) - (receipt?.fee ?? 0n));
   });
 
-  it("moves an amount, and after it what is left", async () => {
+  it("moves what comes later, too", async () => {
     const wallet = await funded();
-    expect(await withdraw(wallet, "--amount", "0.125")).to.include({ value_wei: parseEther("0.125").toString() });
+    await withdraw(wallet);
+    await moneta.fund(wallet, COINS);
     expect(await withdraw(wallet)).to.include({ nonce: 1, status: "sent" });
   });
 
@@ -90,7 +95,7 @@ describe("command line: wallet withdraw", () => {
     const [wallet, to] = [await funded(), await api.wallet()];
     const { contract, address } = await foreign.plain(wallet, 1);
     const lost = loseBytes();
-    const first = await withdraw(wallet, "--wait", "0");
+    const first = await withdraw(wallet, "--wait", "1");
     expect(first.status).to.equal("open");
     expect(lost).to.have.length(1);
     moneta.intercept = null;
@@ -98,7 +103,9 @@ describe("command line: wallet withdraw", () => {
     const id = await api.accept("/v1/transfers", body);
     await eventually(async () => ((await requestOf(id)).waiting_for === "withdrawal" ? true : undefined));
     expect(await contract.ownerOf(1)).to.equal(wallet);
-    expect(await refusal(wallet, "--amount", "0.1")).to.match(/another withdrawal, which is not final/);
+    expect((await rejectionOf(run(wallet, "--to", to, "--yes"))).message).to.match(
+      /another withdrawal, which is not final/,
+    );
     const second = await withdraw(wallet);
     expect(second).to.deep.equal({ ...first, status: "sent" });
     expect(await rowsOf(wallet)).to.have.length(1);
@@ -110,18 +117,32 @@ describe("command line: wallet withdraw", () => {
     const [wallet, to] = [await funded(), await api.wallet()];
     const { address } = await foreign.plain(wallet, 1);
     const lost = loseBytes();
-    await withdraw(wallet, "--wait", "0");
+    await withdraw(wallet, "--wait", "1");
     moneta.intercept = null;
     await moneta.provider.send("eth_sendRawTransaction", [lost[0]]);
     await api.move(address, 1, wallet, to);
     expect((await rowsOf(wallet)).map(({ status }) => status)).to.deep.equal(["sent"]);
   });
 
+  it("begins another one to another receiver when the first has become final without the command", async () => {
+    const [wallet, other] = [await funded(), Wallet.createRandom().address];
+    const lost = loseBytes();
+    const first = await withdraw(wallet, "--wait", "1");
+    moneta.intercept = null;
+    await moneta.provider.send("eth_sendRawTransaction", [lost[0]]);
+    await moneta.caughtUp();
+    await moneta.fund(wallet, COINS);
+    const second = await jsonOfCli<Withdrawn>(moneta.env, "wallet", "withdraw", wallet, "--to", other, "--yes");
+    expect(second).to.include({ to: other, nonce: 1, status: "sent" });
+    expect(await balance(other)).to.equal(BigInt(second.value_wei));
+    expect(await endOf(wallet)).to.deep.equal({ [first.transaction_hash]: "sent", [second.transaction_hash]: "sent" });
+  });
+
   it("holds back only its own wallet's requests when the node does not have the state of the final block", async () => {
     const [wallet, other, to] = [await funded(), await api.wallet(), await api.wallet()];
     const [own, others] = [await foreign.plain(wallet, 1), await foreign.plain(other, 1)];
     loseBytes();
-    await withdraw(wallet, "--wait", "0");
+    await withdraw(wallet, "--wait", "1");
     moneta.intercept = ({ method, params }) =>
       method === "eth_getTransactionCount" && /^0x/.test(String(params[1]))
         ? { error: { code: -32_000, message: "missing trie node" } }
@@ -146,7 +167,7 @@ describe("command line: wallet withdraw", () => {
       token_id: 1,
     });
     await eventually(async () => ((await requestOf(id)).status === "processing" ? true : undefined));
-    expect(await refusal(wallet)).to.include(`${id} is being sent`);
+    expect(await refusal(wallet)).to.include(`Request ${id} of the wallet is being sent`);
     expect(await rowsOf(wallet)).to.deep.equal([]);
     moneta.intercept = null;
     expect(await api.settled(id)).to.include({ status: "completed" });
@@ -157,7 +178,7 @@ describe("command line: wallet withdraw", () => {
   it("says that another transaction has used the nonce, and can be run again", async () => {
     const wallet = await funded();
     loseBytes();
-    const first = await withdraw(wallet, "--wait", "0");
+    const first = await withdraw(wallet, "--wait", "1");
     moneta.intercept = null;
     await moneta.provider.send("hardhat_setNonce", [wallet, "0x5"]);
     await moneta.provider.send("hardhat_mine", ["0x1"]);
@@ -168,36 +189,89 @@ describe("command line: wallet withdraw", () => {
     expect((await rowsOf(wallet)).map(({ status }) => status)).to.have.members(["replaced", "sent"]);
   });
 
-  it("is replaced by one with the same nonce and higher fees, also to another address", async () => {
-    const [wallet, other] = [await funded(), Wallet.createRandom().address];
-    expect(await refusal(wallet, "--replace")).to.match(/no open withdrawal to replace/);
+  /** From now on, nodes ask for this much more above the base fee than the first withdrawal offered. */
+  const raiseTip = (bytes: string | undefined) => {
+    const asked = 3n * (Transaction.from(bytes).maxPriorityFeePerGas ?? 0n);
+    moneta.intercept = ({ method }) =>
+      method === "eth_maxPriorityFeePerGas" ? { result: toQuantity(asked) } : undefined;
+  };
+
+  it("is signed again, with the same nonce and higher fees, when gas costs more", async () => {
+    const wallet = await funded();
     const lost = loseBytes();
-    const first = await withdraw(wallet, "--wait", "0");
-    moneta.intercept = null;
-    const words = ["wallet", "withdraw", wallet, "--to", other, "--yes", "--replace"];
-    const second = await jsonOfCli<Withdrawn>(moneta.env, ...words);
-    expect(second).to.include({ to: other, nonce: first.nonce, status: "sent" });
+    const first = await withdraw(wallet, "--wait", "1");
+    raiseTip(lost[0]);
+    const second = await withdraw(wallet);
+    expect(second).to.include({ to: TO, nonce: first.nonce, status: "sent" });
     const [before, after] = [Transaction.from(lost[0]), await moneta.provider.getTransaction(second.transaction_hash)];
     for (const field of ["maxFeePerGas", "maxPriorityFeePerGas"] as const)
       expect((after?.[field] ?? 0n) * 10n >= (before[field] ?? 0n) * 11n, field).to.equal(true);
-    expect(await balance(other)).to.equal(BigInt(second.value_wei));
-    expect((await rowsOf(wallet)).map(({ status }) => status)).to.have.members(["replaced", "sent"]);
+    expect(await endOf(wallet)).to.deep.equal({
+      [first.transaction_hash]: "replaced",
+      [second.transaction_hash]: "sent",
+    });
+  });
+
+  it("is sent once, and says which version was, when the chain takes an earlier one", async () => {
+    const [wallet, before] = [await funded(), await balance(TO)];
+    const lost = loseBytes();
+    const first = await withdraw(wallet, "--wait", "1");
+    const loses = moneta.intercept;
+    raiseTip(lost[0]);
+    const costs = moneta.intercept;
+    moneta.intercept = async (call) => (await loses?.(call)) ?? costs?.(call);
+    const second = await withdraw(wallet, "--wait", "1");
+    expect(second).to.include({ nonce: first.nonce, status: "open" });
+    expect(lost).to.have.length(2);
+    moneta.intercept = null;
+    await moneta.provider.send("eth_sendRawTransaction", [lost[0]]);
+    await moneta.caughtUp();
+    expect(await withdraw(wallet)).to.deep.equal({ ...first, status: "sent" });
+    expect((await balance(TO)) - before).to.equal(BigInt(first.value_wei));
+    expect(await endOf(wallet)).to.deep.equal({
+      [first.transaction_hash]: "sent",
+      [second.transaction_hash]: "replaced",
+    });
+  });
+
+  it("is signed again when the wallet cannot pay it any more", async () => {
+    const wallet = await funded();
+    loseBytes();
+    const first = await withdraw(wallet, "--wait", "1");
+    moneta.intercept = null;
+    // As after a reorg without the transaction that brought the coins.
+    await moneta.provider.send("hardhat_setBalance", [wallet, toQuantity(COINS / 2n)]);
+    const second = await withdraw(wallet);
+    expect(second).to.include({ nonce: first.nonce, status: "sent" });
+    expect(BigInt(second.value_wei)).to.be.below(COINS / 2n);
+  });
+
+  it("says that gas costs too much, and keeps what it has recorded", async () => {
+    const wallet = await funded();
+    const lost = loseBytes();
+    const first = await withdraw(wallet, "--wait", "1");
+    moneta.intercept = ({ method }) =>
+      method === "eth_maxPriorityFeePerGas" ? { result: toQuantity(10n ** 13n) } : undefined;
+    expect(await refusal(wallet)).to.match(/Gas costs more than MAX_FEE_GWEI allows/);
+    expect(await endOf(wallet)).to.deep.equal({ [first.transaction_hash]: "open" });
+    expect(lost).to.have.length(1);
+    moneta.intercept = null;
+    expect(await withdraw(wallet)).to.deep.equal({ ...first, status: "sent" });
   });
 
   it("refuses what cannot work, and signs nothing", async () => {
     const wallet = await funded();
     const empty = await api.wallet();
-    expect(await refusal(empty)).to.match(/The wallet has 0.0 ether.*cannot send anything/);
-    expect(await refusal(wallet, "--amount", formatEther(COINS))).to.match(/cannot send 0.5 ether/);
+    expect(await refusal(empty)).to.match(/The wallet has 0.0 ether.*nothing is left to send/);
     expect(await refusal(TO)).to.match(/is not a wallet of this service/);
-    const run = (...words: string[]) => rejectionOf(runCli(moneta.env, "wallet", "withdraw", ...words));
-    expect((await run(wallet, "--to", wallet, "--yes")).message).to.match(/is the wallet itself/);
-    expect((await run(wallet, "--to", TO)).message).to.match(/^Nothing was sent: 0\.\d+ ether from .*add --yes/);
+    const refused = (...words: string[]) => rejectionOf(run(...words));
+    expect((await refused(wallet, "--to", wallet, "--yes")).message).to.match(/is the wallet itself/);
+    expect((await refused(wallet, "--to", TO)).message).to.match(/^Nothing was sent: 0\.\d+ ether from .*add --yes/);
     const typo = TO.replace(/[a-f]/, (letter) => letter.toUpperCase());
-    expect((await run(wallet, "--to", typo, "--yes")).message).to.match(/right checksum/);
-    expect((await run(wallet, "--to", TO, "--amount", "1e3", "--yes")).message).to.match(/number of coins/);
+    expect((await refused(wallet, "--to", typo, "--yes")).message).to.match(/checksum is wrong/);
+    expect((await refused(wallet, "--to", ZeroAddress, "--yes")).message).to.match(/zero address/);
     const refuses = await new RejectingReceiver__factory(await foreign.signer()).deploy();
-    expect((await run(wallet, "--to", await refuses.getAddress(), "--yes")).message).to.match(/would fail/);
+    expect((await refused(wallet, "--to", await refuses.getAddress(), "--yes")).message).to.match(/would fail/);
     for (const one of [wallet, empty]) expect(await rowsOf(one)).to.deep.equal([]);
     expect(await balance(wallet)).to.equal(COINS);
   });

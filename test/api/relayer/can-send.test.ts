@@ -3,7 +3,8 @@ import fc from "fast-check";
 
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import { ChainClient } from "../../../api/chain/client.ts";
-import { CannotSend, currentFees, replacementFees } from "../../../api/relayer/can-send.ts";
+import { replacementFees } from "../../../api/domain/wei.ts";
+import { CannotSend, currentFees } from "../../../api/relayer/can-send.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
 const GWEI = 10n ** 9n;

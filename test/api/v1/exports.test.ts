@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readdir } from "node:fs/promises";
+import { readdir, readlink } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 
@@ -9,6 +9,7 @@ import { writeMeta } from "../../../api/store/db/meta.ts";
 import { randomAddress } from "../support/rows.ts";
 import { addCollection, addMint, addMove, addWallet, confirmUpTo } from "../support/api-rows.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
+import { addApp, type TestApi } from "../support/api.ts";
 import { useApi } from "../support/use-api.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -24,6 +25,33 @@ describe("exports", () => {
       .slice(0, -1)
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   const user = async (name: string) => (await api.post("/v1/accounts", { user_identifier: name })).body.address ?? "";
+
+  /** Files of exports: those with a name, and on Linux also those without one that this process has open. */
+  async function filesOf(server: TestApi): Promise<string[]> {
+    const folder = join(server.blocksFolder, "..", "exports");
+    const open = process.platform === "linux" ? await readdir("/proc/self/fd") : [];
+    const files = await Promise.all(open.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")));
+    return [...(await readdir(folder)), ...files.filter((file) => file.startsWith(folder))];
+  }
+
+  function call(token: string): Socket {
+    const socket = connect({ port: Number(new URL(api.baseUrl).port), host: "127.0.0.1" });
+    socket.on("error", () => undefined);
+    socket.write(`GET /v1/exports/wallets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+    return socket;
+  }
+
+  /** Lets the rows of exports be read only after `go`. `reading` counts those that want to. */
+  function holdReading() {
+    const held = { reading: 0, go: (): void => undefined };
+    const gone = new Promise<void>((resolve) => (held.go = resolve));
+    onSnapshot(async (run) => {
+      held.reading += 1;
+      await gone;
+      return run();
+    });
+    return held;
+  }
 
   /** Runs something around the reading of an export. */
   function onSnapshot(around: <T>(run: () => Promise<T>) => Promise<T>): void {
@@ -173,13 +201,80 @@ describe("exports", () => {
     expectRefusal(await api.get("/v1/exports/wallets"), 401, "unauthorized");
   });
 
+  it("add so few listeners to an answer that Node warns of no leak", async () => {
+    const warnings: string[] = [];
+    const note = (warning: Error) => warnings.push(warning.message);
+    process.on("warning", note);
+    try {
+      await addWallet(api);
+      expect((await api.get("/v1/exports/wallets")).status).to.equal(200);
+    } finally {
+      process.off("warning", note);
+    }
+    expect(warnings).to.deep.equal([]);
+  });
+
   describe("given a disk that is nearly full", () => {
     const full = useApi({ limits: { freeDiskBytes: Number.MAX_SAFE_INTEGER } });
 
     it("get 503, and leave no file", async () => {
       expectRefusal(await full.get("/v1/exports/wallets", CSV), 503, "unavailable");
-      expect(await readdir(join(full.blocksFolder, "..", "exports"))).to.deep.equal([]);
+      expect(await filesOf(full)).to.deep.equal([]);
     });
+  });
+
+  describe("given more rows than one export may have", () => {
+    const short = useApi({ limits: { exportBytes: 300, waitSeconds: 1 } });
+
+    it("are refused while they are read, leave no file, and free the place", async () => {
+      await addWallet(short);
+      expect((await short.get("/v1/exports/wallets")).status).to.equal(200);
+      for (let count = 0; count < 3; count++) await addWallet(short);
+      for (let count = 0; count < 2; count++) {
+        const refused = await short.get("/v1/exports/wallets");
+        expectRefusal(refused, 429, "quota_exceeded");
+        expect(refused.text).to.include("The export has more than 300 bytes");
+        expect(refused.headers.has("content-disposition")).to.equal(false);
+      }
+      expect(await filesOf(short)).to.deep.equal([]);
+    });
+  });
+
+  describe("given rows that take too long to read", () => {
+    const slow = useApi({ limits: { exportSeconds: 0, waitSeconds: 1 } });
+
+    it("are refused, leave no file, and free the place", async () => {
+      expect((await slow.get("/v1/exports/wallets")).status).to.equal(200);
+      await addWallet(slow);
+      for (let count = 0; count < 2; count++) {
+        const refused = await slow.get("/v1/exports/wallets");
+        expectRefusal(refused, 429, "quota_exceeded");
+        expect(refused.text).to.include("The export takes more than 0 seconds");
+      }
+      expect(await filesOf(slow)).to.deep.equal([]);
+    });
+  });
+
+  it("are two at a time of all apps, and the place of one that ends is free", async () => {
+    const held = holdReading();
+    const { token } = await addApp(api, "third");
+    const first = [api.app.token, api.other.token].map((one) => api.get("/v1/exports/wallets", { token: one }));
+    await eventually(() => held.reading === 2 || undefined);
+    expectRefusal(await api.get("/v1/exports/wallets", { token }), 503, "unavailable");
+    held.go();
+    for (const answer of await Promise.all(first)) expect(answer.status).to.equal(200);
+    expect((await api.get("/v1/exports/wallets", { token })).status).to.equal(200);
+  });
+
+  it("end when the caller goes away while the rows are read", async () => {
+    const held = holdReading();
+    const socket = call(api.app.token);
+    await eventually(() => held.reading === 1 || undefined);
+    expect(await filesOf(api)).to.have.length(process.platform === "linux" ? 1 : 0);
+    socket.destroy();
+    held.go();
+    await eventually(async () => ((await api.get("/v1/exports/wallets")).status === 200 ? true : undefined));
+    expect(await filesOf(api)).to.deep.equal([]);
   });
 
   describe("given callers that do not read their answers", () => {
@@ -191,10 +286,8 @@ describe("exports", () => {
 
     /** Calls, and stops reading when the answer begins. More rows than the system keeps for a connection. */
     async function begin(token: string): Promise<Socket> {
-      const socket = connect({ port: Number(new URL(api.baseUrl).port), host: "127.0.0.1" });
+      const socket = call(token);
       sockets.push(socket);
-      socket.on("error", () => undefined);
-      socket.write(`GET /v1/exports/wallets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
       await once(socket, "data");
       socket.pause();
       return socket;
@@ -216,8 +309,10 @@ describe("exports", () => {
       expect((await api.get("/v1/accounts?limit=1")).status).to.equal(200);
       expect((await api.get("/v1/exports/wallets", { token: api.other.token })).status).to.equal(200);
       expect(await readdir(join(api.blocksFolder, "..", "exports"))).to.deep.equal([]);
+      expect(await filesOf(api)).to.have.length(process.platform === "linux" ? 1 : 0);
       first.destroy();
       await eventually(async () => ((await api.get("/v1/exports/wallets")).status === 200 ? true : undefined));
+      await eventually(async () => (await filesOf(api)).length === 0 || undefined);
     }).timeout(60_000);
   });
 });

@@ -4,7 +4,7 @@ import { INT, schemaKit } from "./kit.ts";
 
 /** `schema.ts` says what the columns mean. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  const { TEXT, create, index, numbered, uniquePartialIndex } = schemaKit(db);
+  const { TEXT, create, index, numbered, partialIndex } = schemaKit(db);
   await numbered(create("withdrawals"), "id")
     .addColumn("wallet", TEXT, (c) => c.notNull().references("wallets.address"))
     .addColumn("to_address", TEXT, (c) => c.notNull())
@@ -16,5 +16,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("created_at", INT, (c) => c.notNull())
     .execute();
   await index("withdrawals_wallet", "withdrawals", ["wallet"]);
-  await uniquePartialIndex("withdrawals_open", "withdrawals (wallet)", "status = 'open'");
+  // Requests of a wallet that a lane has claimed or sent: transfers and burns, which wait for no media.
+  const sending = "from_address is not null and ready_at is null and status in ('pending', 'processing')";
+  await partialIndex("requests_sending", "requests (from_address)", sending);
 }

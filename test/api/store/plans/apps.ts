@@ -131,11 +131,10 @@ async function callsOfAnApp({ read, write }: Tour): Promise<void> {
 async function withdrawals({ read, write }: Tour): Promise<void> {
   const { wallet } = BUSY;
   const signed = { wallet, to: "to", value: 1n, nonce: 0, hash: "0x1", raw: "0x" };
-  await write((trx) => recordWithdrawal(trx, signed, null, 1));
-  for (const { id } of await openWithdrawals(read, [wallet])) {
-    await write((trx) => recordWithdrawal(trx, signed, id, 2));
-    await write((trx) => endWithdrawal(trx, id, "sent"));
-  }
+  await write((trx) => recordWithdrawal(trx, signed, undefined, 1));
+  await write((trx) => recordWithdrawal(trx, { ...signed, hash: "0x2" }, "0x1", 2));
+  for (const [, versions] of await openWithdrawals(read, [wallet]))
+    await write((trx) => endWithdrawal(trx, versions, { status: "sent", mined: "0x1" }));
   await noncesAfterWithdrawals(read, [wallet]);
 }
 

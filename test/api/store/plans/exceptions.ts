@@ -30,12 +30,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "a migration changes each delivery once",
   },
   {
-    statement:
-      /^select "id", "lane", "batch_id" from "requests" where "app_id" = \? and "from_address" = \? and "status" in/,
-    liberties: ["slow"],
-    because: "an operator's command looks once through the app's open requests, which are bounded by MAX_BACKLOG",
-  },
-  {
     statement: /where "collection"."adopted" = 1$/,
     liberties: ["scan"],
     because: "all adopted contracts, of which an app has a hundred at most, by an index of only these",
