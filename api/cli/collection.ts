@@ -35,13 +35,13 @@ const [WAIT, POLL] = [600, 500];
 export function collectionAdopt(terminal: Terminal): Command {
   return resultCommand("adopt", "Make a contract that another party deployed a collection of an app.", {
     examples: [
-      "collection adopt 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60 --app my-shop > text.json",
+      "collection adopt 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60 --app my-shop",
       "collection adopt 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60 --app my-shop --text text.json --signature 0x...",
     ],
     json: "the text to sign (EIP-712); or {address, app_id, state, as_of_block, to_block} with --signature or --allow",
     notes:
       "1. Without a signature it prints the text that the contract's owner() signs, or an account with its DEFAULT_ADMIN_ROLE, with any\n" +
-      "tool that signs EIP-712, such as a wallet, or `cast wallet sign --data --from-file text.json`. 2. With the signature the running\n" +
+      "tool that signs EIP-712: a wallet, or `cast wallet sign --data --from-file text.json`. Keep it in a file. 2. With the signature the running\n" +
       "service reads all tokens, holders and history of the contract. This command shows how far it is; Ctrl-C ends only the command.\n" +
       "--allow needs no signature: the operator answers for it that the app may list the contract as its own.",
   })

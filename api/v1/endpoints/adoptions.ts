@@ -15,10 +15,10 @@ function hex(bytes: string) {
 
 const typedText = z
   .object({
-    types: z.record(z.string(), z.unknown()),
-    primaryType: z.string(),
-    domain: z.record(z.string(), z.unknown()),
-    message: z.record(z.string(), z.unknown()),
+    types: z.record(z.string(), z.unknown()).describe("The types, by name."),
+    primaryType: z.string().describe("The type of the message."),
+    domain: z.record(z.string(), z.unknown()).describe("The chain, and the relay of this service."),
+    message: z.record(z.string(), z.unknown()).describe("The contract, the app, the relay, the nonce and the expiry."),
   })
   .meta({ id: "TypedText", description: "The text to sign, as `eth_signTypedData_v4` takes it (EIP-712)." });
 

@@ -101,6 +101,10 @@ function burnOf(things: Things) {
   return { from_address: things.wallet, contract_address: things.collection, token_id: 1 };
 }
 
+function adoptionOf({ collection: address }: Things) {
+  return { address, nonce: `0x${"00".repeat(32)}`, expiry: Math.floor(Date.now() / 1_000) + 60, signature: "0x01" };
+}
+
 /** Calls that name resources. Another app's resources must look as if they did not exist. */
 const NAMING: Record<string, Naming> = {
   getAccountOfUser: { path: ({ user }) => ({ user_identifier: user }) },
@@ -114,6 +118,7 @@ const NAMING: Record<string, Naming> = {
   changeCollection: { path: collection, body: () => ({ description: "Mine now" }) },
   changeToken: { path: token, body: () => ({ name: "Mine now" }) },
   freezeCollection: { path: collection },
+  adoptCollection: { body: adoptionOf },
   exportHolders: { query: ({ collection: address }) => `?collection=${address}` },
   retryRequest: { path: ({ request }) => ({ request_id: request }) },
   renameAccount: { path: wallet, body: () => ({ user_identifier: "mine now" }) },
@@ -145,6 +150,8 @@ const OWN: Record<string, { body?: object }> = {
   uploadMedia: { body: { anything: "is a file" } },
   createCollection: { body: { type: "ERC721", name: "Mine", symbol: "MINE" } },
   listCollections: {},
+  // The text follows from the address alone.
+  prepareAdoption: { body: { address: randomAddress() } },
   listContracts: {},
   listRequests: {},
   putWebhook: { body: { url: "https://mine.example/hook" } },
