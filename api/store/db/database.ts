@@ -60,7 +60,7 @@ function open(url: string, mode: OpenMode, options: DatabaseOptions): Promise<Da
 }
 
 async function openOnSqlite(url: string, mode: OpenMode, { metrics }: DatabaseOptions): Promise<Database> {
-  const { writer, checkpoints, reader } = openSqlite(pathOf(url), mode, metrics);
+  const { writer, checkpoints, reader, snapshotReader } = openSqlite(pathOf(url), mode, metrics);
   await migrateOrClose(writer);
   const read = reader();
   const writes = new Writes(groupCommits(writer, checkpoints), metrics);
@@ -71,7 +71,7 @@ async function openOnSqlite(url: string, mode: OpenMode, { metrics }: DatabaseOp
     }),
     // On a connection of its own, because a transaction keeps it from other reads.
     snapshot: async (reads) => {
-      const { db, close } = reader();
+      const { db, close } = snapshotReader();
       try {
         return await inSnapshot(db, reads);
       } finally {
