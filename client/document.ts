@@ -117,7 +117,7 @@ export interface paths {
      * Make the text with which a contract's owner lets the app adopt it
      * @description The text names the chain, the contract, the app, the relay, a nonce and when it expires: a week from now. Nothing is stored. Let the contract's `owner()`, or an account with its role DEFAULT_ADMIN_ROLE, sign it, and send the signature to `POST /v1/collections/adopt`.
      */
-    post: operations["prepareAdoption"];
+    post: operations["makeAdoptionText"];
   }>;
   "/v1/collections/adopt": Path<{
     /**
@@ -647,7 +647,7 @@ export interface components {
       /** @description The app's new name for the user, by the rules of `POST /v1/accounts`. null removes the name. */
       user_identifier: string | null;
     };
-    PrepareAdoption: {
+    AdoptionText: {
       /** @description An ERC721 or ERC1155 contract that another party deployed, in any case. */
       address: string;
     };
@@ -1161,9 +1161,13 @@ export interface components {
     };
     /** @description The text to sign, as `eth_signTypedData_v4` takes it (EIP-712). */
     TypedText: {
+      /** @description The types, by name. */
       types: { [key: string]: unknown };
+      /** @description The type of the message. */
       primaryType: string;
+      /** @description The chain, and the relay of this service. */
       domain: { [key: string]: unknown };
+      /** @description The contract, the app, the relay, the nonce and the expiry. */
       message: { [key: string]: unknown };
     };
     Collection: {
@@ -2462,9 +2466,9 @@ export interface operations {
       429: components["responses"]["RateLimited"];
     };
   }>;
-  prepareAdoption: {
+  makeAdoptionText: {
     parameters: Inputs<{}>;
-    requestBody: { content: { "application/json": components["schemas"]["PrepareAdoption"] } };
+    requestBody: { content: { "application/json": components["schemas"]["AdoptionText"] } };
     responses: AnyCall & {
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["TypedText"]>;
       400: components["responses"]["MalformedJson"];

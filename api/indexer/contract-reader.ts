@@ -103,8 +103,8 @@ export class ContractReader {
       }
       // Only adopted contracts are asked again.
       if (contract.state === "followed") {
-        const told = await client.nodes.session(() => describeContract(client, contract.address, this.#bounds(abort)));
-        await database.write((trx) => recordAdopted(trx, contract, told, now()));
+        const known = await client.nodes.session(() => describeContract(client, contract.address, this.#bounds(abort)));
+        await database.write((trx) => recordAdopted(trx, contract, known, now()));
         return;
       }
       const known = await client.nodes.session(() => inspect(client, contract.address, this.#bounds(abort)));

@@ -219,7 +219,7 @@ export async function interruptReading(
 export async function returnContract(trx: Trx, contract: ForeignContractRow, dueAt: number): Promise<void> {
   await trx
     .updateTable("foreign_contracts")
-    .set({ due_at: dueAt })
+    .set({ due_at: dueAt, failures: 0 })
     .where("address", "=", contract.address)
     .where("state", "=", contract.state)
     .where("due_at", "=", contract.due_at)
@@ -230,14 +230,14 @@ export async function returnContract(trx: Trx, contract: ForeignContractRow, due
 export async function recordAdopted(
   trx: Trx,
   contract: ForeignContractRow,
-  told: Pick<AdoptedContract, "owner" | "totalSupply"> | null,
+  known: Pick<AdoptedContract, "owner" | "totalSupply"> | null,
   now: number,
 ): Promise<void> {
   await returnContract(trx, contract, now + ASK_AGAIN);
-  if (told === null) return;
+  if (known === null) return;
   await trx
     .updateTable("collections")
-    .set({ owner: told.owner, total_supply: told.totalSupply })
+    .set({ owner: known.owner, total_supply: known.totalSupply })
     .where("address", "=", contract.address)
     .where("adopted", "=", 1)
     .execute();

@@ -291,8 +291,8 @@ export async function applyHoldings(
   const holdings = await HoldingSet.read(trx, moves.flatMap(endsOf), isUnlisted);
   for (const { move, type, kind, mintedBy } of moves) {
     if (kind === "adopted") {
-      tokens.moveAsTold(move, type);
-      holdings.moveAsTold(move, type, move.blockNumber);
+      tokens.moveByEvent(move, type);
+      holdings.moveByEvent(move, type, move.blockNumber);
       continue;
     }
     if (move.from === null) tokens.mint(move, type, contentOf(mintedBy));

@@ -70,7 +70,7 @@ export class HoldingSet {
   }
 
   /** The same in an adopted contract, whose events may be wrong: a token of ERC721 is with its last receiver, and nobody has less than 0. */
-  moveAsTold(
+  moveByEvent(
     { contract, tokenId, quantity, from, to }: Parameters<HoldingSet["move"]>[0],
     type: CollectionType,
     sinceBlock: number,

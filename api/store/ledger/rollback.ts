@@ -159,8 +159,8 @@ async function undoMoves(
   for (const move of moves) {
     const type = adopted.get(move.contract);
     if (type !== undefined) {
-      tokens.moveAsTold({ ...move, timestamp: 0 }, type, true);
-      holdings.moveAsTold(move, type, fork);
+      tokens.moveByEvent({ ...move, timestamp: 0 }, type, true);
+      holdings.moveByEvent(move, type, fork);
       continue;
     }
     if (move.type === "mint") tokens.undoMint(move);

@@ -93,7 +93,11 @@ export class TokenSet {
    * The same in an adopted contract, whose events may be wrong: a token that moves exists, and no number of copies is below 0.
    * @param undone whether it takes a move back that a reorg has dropped.
    */
-  moveAsTold(move: Change & Pick<StoredMove, "from" | "to" | "timestamp">, type: CollectionType, undone = false): void {
+  moveByEvent(
+    move: Change & Pick<StoredMove, "from" | "to" | "timestamp">,
+    type: CollectionType,
+    undone = false,
+  ): void {
     const entry = this.#entry(move);
     if (entry.minted === null && !undone) {
       entry.minted = { block: move.blockNumber, at: move.timestamp };

@@ -22,16 +22,16 @@ const typedText = z
   })
   .meta({ id: "TypedText", description: "The text to sign, as `eth_signTypedData_v4` takes it (EIP-712)." });
 
-const prepareAdoption = defineEndpoint({
+const adoptionText = defineEndpoint({
   method: "post",
   path: "/collections/adopt/text",
   summary: "Make the text with which a contract's owner lets the app adopt it",
-  name: "prepareAdoption",
+  name: "makeAdoptionText",
   description:
     "The text names the chain, the contract, the app, the relay, a nonce and when it expires: a week from now. Nothing is stored. Let the contract's `owner()`, or an account with its role DEFAULT_ADMIN_ROLE, sign it, and send the signature to `POST /v1/collections/adopt`.",
   examples: { bodies: { "A contract": { address: COLLECTION } }, answer: adoptionTextExample },
   scope: "collections",
-  body: z.strictObject({ address: contract }).meta({ id: "PrepareAdoption" }),
+  body: z.strictObject({ address: contract }).meta({ id: "AdoptionText" }),
   response: typedText,
   errors: ["contract_not_supported"],
   handle: (deps, { appId, body }) =>
@@ -84,4 +84,4 @@ const adopt = defineEndpoint({
   },
 });
 
-export const ADOPTIONS = [prepareAdoption, adopt];
+export const ADOPTIONS = [adoptionText, adopt];

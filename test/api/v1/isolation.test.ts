@@ -151,7 +151,7 @@ const OWN: Record<string, { body?: object }> = {
   createCollection: { body: { type: "ERC721", name: "Mine", symbol: "MINE" } },
   listCollections: {},
   // The text follows from the address alone.
-  prepareAdoption: { body: { address: randomAddress() } },
+  makeAdoptionText: { body: { address: randomAddress() } },
   listContracts: {},
   listRequests: {},
   putWebhook: { body: { url: "https://mine.example/hook" } },
