@@ -178,7 +178,8 @@ async function storeSlice(
     await followAfter(trx, added ?? [], { since: complete.from - 1 });
     await readAllAgain(trx, added ?? []);
     await countMoves(trx, movesOf(foreign), complete.to);
-    const floods = await quarantine(trx, [...flooding], "flood", { asOf: complete.to, now: now() });
+    const asOf = { asOf: complete.to, before: complete.from - 1 };
+    const floods = await quarantine(trx, [...flooding], "flood", { ...asOf, now: now() });
     quarantined = [...floods, ...(await recordReads(trx, complete.reads, now()))];
     return "stored";
   });

@@ -91,14 +91,18 @@ export async function recordReads(
   return quarantine(trx, failing, "failing", { asOf: await checkpointOf(trx), now });
 }
 
-/** @param asOf the last block whose logs of the contracts were read. */
+/**
+ * @param asOf the last block whose logs of the contracts were read. @param before the last block whose logs are stored, by default the
+ *   same: adopted contracts are read from there on.
+ */
 export async function quarantine(
   trx: Trx,
   addresses: readonly string[],
   reason: QuarantineReason,
-  { asOf, now }: { asOf: number; now: number },
+  { asOf, before = asOf, now }: { asOf: number; before?: number; now: number },
 ): Promise<Quarantined[]> {
   const quarantined: Quarantined[] = [];
+  const adopted = addresses.length === 0 ? new Map<string, unknown>() : await adoptedAmong(trx, addresses);
   for (const address of addresses) {
     const contract = await trx
       .selectFrom("foreign_contracts")
@@ -112,7 +116,10 @@ export async function quarantine(
     const until = now + quarantineLength(earlier);
     await trx
       .updateTable("foreign_contracts")
-      .set({ state: "quarantined", reason, due_at: until, as_of: asOf, quarantines: earlier + 1 })
+      .set({
+        ...{ state: "quarantined", reason, due_at: until, quarantines: earlier + 1 },
+        as_of: adopted.has(address) ? before : asOf,
+      })
       .where("address", "=", address)
       .execute();
     // Its reads wait, and do not stand in the way of others.
