@@ -2,7 +2,7 @@ import { residentOf, resetPeak } from "../scene/resident.ts";
 import { type Figure, type Lab, percentile } from "./scenario.ts";
 import { BATCH, World } from "./world.ts";
 
-/** Most MiB that an export may add to the memory of the service, however long it is. Half of it are pages of the database. */
+/** Most MiB that an export may add to the memory of the service, however long it is. */
 const MOST = 150;
 
 /** All holders of a collection at once, by a service that has just started, while another connection asks for small pages. */
