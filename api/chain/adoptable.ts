@@ -17,6 +17,8 @@ export interface AdoptableContract {
   owner: string;
   /** Decimal; null: it tells none. */
   totalSupply: string | null;
+  /** The newest block of the node before it was asked. */
+  block: number;
 }
 
 /** The functions that an adopted contract may have: of the EIPs 721, 173, 1271, and of OpenZeppelin's AccessControl. */
@@ -35,6 +37,7 @@ export async function describeContract(
   address: string,
   bounds: CallBounds,
 ): Promise<AdoptableContract | null> {
+  const block = await client.headNumber();
   const known = await inspect(client, address, bounds);
   if (known === null) return null;
   const [symbol, owner, supply] = await ask(client, address, ["symbol", "owner", "totalSupply"], bounds);
@@ -44,6 +47,7 @@ export async function describeContract(
     symbol: nameOf(symbol) ?? "",
     owner: addressOf(owner) ?? ZeroAddress,
     totalSupply: wordOf(supply)?.toString() ?? null,
+    block,
   };
 }
 

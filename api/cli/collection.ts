@@ -36,7 +36,7 @@ export function collectionAdopt(terminal: Terminal): Command {
   return resultCommand("adopt", "Make a contract that another party deployed a collection of an app.", {
     examples: [
       "collection adopt 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60 --app my-shop",
-      "collection adopt 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60 --app my-shop --text text.json --signature 0x...",
+      "collection adopt 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60 --app my-shop --text text.json --signature 0x5f1b",
     ],
     json: "the text to sign (EIP-712); or {address, app_id, state, as_of_block, to_block} with --signature or --allow",
     notes:

@@ -30,6 +30,8 @@ export interface AdoptedContract {
   /** The zero address: it names none. */
   owner: string;
   totalSupply: string | null;
+  /** What happens up to this block makes no events. */
+  block: number;
 }
 
 /** In `window_logs`: what was stored before the adoption is being removed. */
@@ -48,7 +50,7 @@ export async function adoptContract(
   contract: AdoptedContract,
   { firstBlock, most, now }: { firstBlock: number; most: number; now: number },
 ): Promise<"adopted" | "taken" | "too_many"> {
-  const { address, type, name, symbol, owner, totalSupply } = contract;
+  const { address, type, name, symbol, owner, totalSupply, block } = contract;
   await lockLedger(trx);
   const taken = await trx
     .selectFrom("collections")
@@ -77,7 +79,7 @@ export async function adoptContract(
       ...{ soulbound: 0, storage: "standard", signed_burns: 0, minted: 0, reserved: 0, base_uri: null, metadata: "{}" },
       ...{ collection_uri: null, service_may_mint: 0, service_is_steward: 0, metadata_frozen: 0, royalty_frozen: null },
       ...{ copies: type === "ERC1155" ? "0" : null, listed: 1, verified: null, adopted: 1, total_supply: totalSupply },
-      ...{ block_number: await checkpointOf(trx), created_at: now },
+      ...{ block_number: Math.max(block, await checkpointOf(trx)), created_at: now },
     })
     .execute();
   await addToCounter(trx, counterKeys.collections(appId), 1);

@@ -83,6 +83,7 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
 /** The past of a contract is read, it floods, and it is followed, by its app and another one. */
 async function adopt({ read, write }: Pick<Tour, "read" | "write">): Promise<void> {
   const contract = {
+    block: 1,
     address: ADOPTED,
     type: "ERC721",
     name: "Adopted",
