@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { answerOf, type Shape } from "../../client/client.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -32,6 +32,7 @@ const LIMIT = 24;
 export function CollectionScreen({ params: { address, ...others } }: ScreenProps<"address">) {
   const collection = useData(() => readCollection(address), []);
   const { data } = collection;
+  useWhileReading(data?.adopted?.state === "reading", collection.reload);
   return (
     <Screen
       title={data?.name ?? "Collection"}
@@ -52,6 +53,23 @@ export function CollectionScreen({ params: { address, ...others } }: ScreenProps
   );
 }
 
+/** Milliseconds between two looks at an adopted contract that is being read. */
+const LOOK = 3_000;
+
+function useWhileReading(isReading: boolean, look: () => void): void {
+  const latest = useRef(look);
+  latest.current = look;
+  useEffect(() => {
+    if (!isReading) return undefined;
+    const timer = setInterval(() => {
+      latest.current();
+    }, LOOK);
+    return () => {
+      clearInterval(timer);
+    };
+  }, [isReading]);
+}
+
 function CollectionFacts({ collection }: { collection: Shape<"Collection"> }) {
   const { address, name, symbol, type, hosting, minted, mint_supply_count: cap, owner, soulbound } = collection;
   const { copies, metadata_frozen: frozen, seller_fee_basis_points: fee, fee_recipient: recipient } = collection;
@@ -65,12 +83,14 @@ function CollectionFacts({ collection }: { collection: Shape<"Collection"> }) {
         <div class="actions">
           <Badge>{type}</Badge>
           <Badge>{hosting === "hosted" ? "Hosted" : "Self-hosted"}</Badge>
+          {collection.adopted !== null && <Badge>Adopted</Badge>}
           {soulbound && <Badge kind="warning">Soulbound</Badge>}
           {frozen !== "no" && <Badge>{frozen === "yes" ? "Metadata frozen" : "Metadata being frozen"}</Badge>}
           {collection.royalty_frozen === true && <Badge>Royalty frozen</Badge>}
         </div>
         <Facts
           facts={[
+            ["Stored", progressOf(collection)],
             ["Symbol", <bdi key="symbol">{symbol}</bdi>],
             [
               "Requests",
@@ -108,6 +128,15 @@ function CollectionFacts({ collection }: { collection: Shape<"Collection"> }) {
       </div>
     </section>
   );
+}
+
+/** How far an adopted contract is stored; null: completely. */
+function progressOf({ adopted }: Shape<"Collection">): string | null {
+  if (adopted === null || adopted.state === "followed") return null;
+  const blocks = `up to block ${adopted.as_of_block.toString()} of ${adopted.to_block.toString()}`;
+  return adopted.state === "reading"
+    ? `${blocks}, being read`
+    : `${blocks}; the contract floods and is read further later`;
 }
 
 const SOURCES = {

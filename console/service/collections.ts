@@ -2,7 +2,8 @@ import { answerOf, type Shape } from "../../client/client.ts";
 import { client } from "./client.ts";
 
 /** Why no token with hosted metadata can be minted, and no metadata be changed; null when both are possible. */
-export function closedBecause({ hosting, metadata_frozen: frozen }: Shape<"Collection">): string | null {
+export function closedBecause({ hosting, adopted, metadata_frozen: frozen }: Shape<"Collection">): string | null {
+  if (adopted !== null) return "The service cannot mint into a contract that another party deployed.";
   if (hosting !== "hosted" || frozen === "no") return null;
   return frozen === "yes"
     ? "The metadata of this collection is frozen."

@@ -46,6 +46,11 @@ export const SCREENS: readonly Screen[] = [
     scope: "collections",
     component: lazy(async () => (await import("../screens/create-collection.tsx")).CreateCollectionScreen),
   },
+  {
+    path: "/collections/adopt",
+    scope: "collections",
+    component: lazy(async () => (await import("../screens/adopt.tsx")).AdoptScreen),
+  },
   { path: "/collections/:address/mint", component: lazy(async () => (await import("../screens/mint.tsx")).MintScreen) },
   {
     path: "/collections/:address/import",

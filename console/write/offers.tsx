@@ -10,14 +10,19 @@ import { href } from "../shell/href.ts";
 export function CollectionsOffers() {
   if (!mayUse("collections")) return <Missing scopes={["collections"]} />;
   return (
-    <a class="button button-primary" href={href("/collections/new")}>
-      Create a collection
-    </a>
+    <>
+      <a class="button button-primary" href={href("/collections/new")}>
+        Create a collection
+      </a>
+      <a class="button" href={href("/collections/adopt")}>
+        Adopt a contract
+      </a>
+    </>
   );
 }
 
 export function CollectionOffers({ collection }: { collection: Shape<"Collection"> }) {
-  const { address, type, hosting } = collection;
+  const { address, type, hosting, adopted } = collection;
   const closed = closedBecause(collection);
   const reason = useId();
   const offer = (label: string, to: string, { primary = false, open = closed === null } = {}) => {
@@ -39,7 +44,7 @@ export function CollectionOffers({ collection }: { collection: Shape<"Collection
           {/* Copies of an ERC1155 id that exists bring no metadata. */}
           {offer("Mint", href("/collections/:address/mint", { address }), {
             primary: true,
-            open: closed === null || type === "ERC1155",
+            open: closed === null || (type === "ERC1155" && adopted === null),
           })}
           {offer("Mint many", href("/collections/:address/import", { address }))}
         </>
