@@ -19,6 +19,14 @@ contract WizardERC1155 is ERC1155, AccessControl {
         _mintBatch(to, ids, amounts, "");
     }
 
+    /// @notice Mints one copy of so many further ids to each receiver, for tests with thousands of holders.
+    function mintEach(address[] calldata receivers, uint256 count, uint256 firstId) external onlyRole(MINTER_ROLE) {
+        uint256 id = firstId;
+        for (uint256 index = 0; index < receivers.length; ++index) {
+            for (uint256 left = count; left > 0; --left) _mint(receivers[index], id++, 1, "");
+        }
+    }
+
     function setURI(string calldata uri) external onlyRole(DEFAULT_ADMIN_ROLE) {
         _setURI(uri);
     }

@@ -22,6 +22,15 @@ contract WizardERC721 is ERC721Consecutive, Ownable {
         for (uint256 left = count; left > 0; --left) _mint(to, totalSupply++);
     }
 
+    /// @notice Mints so many tokens to each receiver, for tests with thousands of holders.
+    function mintEach(address[] calldata receivers, uint256 count) external onlyOwner {
+        uint256 id = totalSupply;
+        for (uint256 index = 0; index < receivers.length; ++index) {
+            for (uint256 left = count; left > 0; --left) _mint(receivers[index], id++);
+        }
+        totalSupply = id;
+    }
+
     function setBaseURI(string calldata base) external onlyOwner {
         _base = base;
     }

@@ -1,4 +1,5 @@
 import { output, programAt } from "../../scene/system.ts";
+import { rehearseMovingIn } from "./moving-in.ts";
 import { type Finding, notInstalled, rehearseProduction, require } from "./production.ts";
 
 /**
@@ -6,7 +7,11 @@ import { type Finding, notInstalled, rehearseProduction, require } from "./produ
  * Prometheus' tool, PgBouncer, nginx and Caddy. It says what it could not try, and fails when that is all of a part that was named. It
  * uses a chain, a database and keys of its own.
  */
-const PARTS: Record<string, () => Promise<Finding[]>> = { alerts: rehearseAlerts, production: rehearseProduction };
+const PARTS: Record<string, () => Promise<Finding[]>> = {
+  alerts: rehearseAlerts,
+  "moving-in": rehearseMovingIn,
+  production: rehearseProduction,
+};
 
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !(name in PARTS));
