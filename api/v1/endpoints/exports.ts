@@ -11,7 +11,7 @@ import type { ExportedListing } from "../exports/exports.ts";
 import type { ExportRow } from "../exports/row-formats.ts";
 import { foundOne, isoTime } from "../present.ts";
 import { address as anyAddress } from "../schemas/inputs.ts";
-import { address, integer, isFinal, time } from "../schemas/outputs.ts";
+import { address, integer, isFinal, time, watchOnly } from "../schemas/outputs.ts";
 
 const DESCRIPTION =
   "The answer has one row in each line: JSON objects (`application/x-ndjson`), or with `Accept: text/csv` a file for spreadsheets (RFC 4180) whose first line has the names of the fields. All rows are as of one block, which the header `Moneta-As-Of-Block` names. An app has one export at a time.";
@@ -37,6 +37,7 @@ const exportedWallet = z
     user_identifier: user.describe("The app's own name for the user. null for a wallet without one."),
     address,
     created_at: time,
+    watch_only: watchOnly,
   })
   .meta({ id: "ExportedWallet", description: "A row of the export of wallets." });
 
@@ -98,6 +99,7 @@ function presentExportedWallet(row: WalletRow) {
     user_identifier: row.user_identifier,
     address: row.address,
     created_at: isoTime(row.created_at),
+    watch_only: row.watch_only === 1,
   } satisfies z.input<typeof exportedWallet>;
 }
 
