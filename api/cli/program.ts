@@ -168,6 +168,9 @@ export const NOUNS: readonly Noun[] = [
   single("restore", "<dir>", "Restore a backup into the empty places that the settings name.", async () => {
     return (await import("./backup.ts")).restore;
   }),
+  single("export", "<dir>", "Write everything of an app into an empty folder, to go on elsewhere.", async () => {
+    return (await import("./export.ts")).exportAll;
+  }),
   single("prune", "", "Delete rows that are older than RETAIN_DAYS and RETAIN_FAILED_DAYS allow.", async () => {
     return (await import("./database.ts")).prune;
   }),
