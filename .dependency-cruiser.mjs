@@ -9,7 +9,7 @@ const OF_EXAMPLES = "^(examples/|node_modules/|client/((bulk|drop|drop-node)-)?e
 /** Folders outside the data flow. Every stage of the flow may import them. */
 const LEAVES = ["chain", "config", "content", "domain", "keys", "outbound", "shared", "store"];
 /** Folders that have rooms with rules of their own. The name of such a folder means its files outside of these rooms. */
-const ROOMS = { content: ["copy", "node", "store"], operate: ["reconcile"] };
+const ROOMS = { content: ["copy", "node", "store"], operate: ["reconcile", "leave"] };
 
 function place(name) {
   return name in ROOMS ? `${name}(?!/(?:${ROOMS[name].join("|")})/)` : name.replace(".", "\\.");
@@ -57,6 +57,7 @@ const WINGS_OF_USERS = {
   indexer: ["db", "apps", "ledger", "requests", "sending"],
   metrics: ["doctor"],
   operate: ["db", "apps", "listings", "media", "move", "reconcile", "requests", "retention"],
+  "operate/leave": ["db", "apps", "listings", "media", "outbox", "requests"],
   "operate/reconcile": ["db", "apps", "ledger", "reconcile", "requests", "sending"],
   relayer: ["db", "apps", "requests", "sending"],
   v1: ["db", "apps", "listings", "media", "outbox", "requests"],
@@ -139,6 +140,15 @@ export default {
     only("operate", ["checks", "commands", ...LEAVES], "Operator commands use neither HTTP nor the pipeline."),
     only("checks", LEAVES, "The checks read rows and the chain and change neither."),
     only("metrics", ["checks", ...LEAVES], "What the service measures."),
+    rule(
+      "operate/leave-imports",
+      { path: folder("operate/leave") },
+      {
+        path: "^api/",
+        pathNot: [folder("operate/leave", "operate", "commands", ...LEAVES), "^api/v1/(present|exports/rows)\\.ts$"],
+      },
+      "The files of an export have rows in the form that the API gives them.",
+    ),
     only("operate/reconcile", ["indexer", "operate", ...LEAVES], "Reads the chain again with the code of the indexer."),
     only(
       "content/store",
@@ -147,7 +157,7 @@ export default {
     ),
     only(
       "cli",
-      ["checks", "commands", "content/store", "context", "operate", "operate/reconcile", ...LEAVES],
+      ["checks", "commands", "content/store", "context", "operate", "operate/leave", "operate/reconcile", ...LEAVES],
       "The command line calls the same commands as HTTP.",
     ),
     only("store", ["domain", "shared"], "SQL only: no network, no keys, no settings."),
@@ -187,7 +197,10 @@ export default {
       severity: "error",
       from: {
         path: "^api/",
-        pathNot: folder("context", "operate/reconcile", "v1", "relayer", "indexer", "webhooks", "content/copy"),
+        pathNot: [
+          folder("context", "operate/reconcile", "v1", "relayer", "indexer", "webhooks", "content/copy"),
+          "^api/operate/leave/rows\\.ts$",
+        ],
       },
       to: { path: folder("v1", "relayer", "indexer", "webhooks", "content/copy"), dependencyTypesNot: ["type-only"] },
     },

@@ -574,6 +574,7 @@ export interface paths {
      *     | 422 | `user_identifier_taken` | Another wallet of this app already has this user identifier. Use that wallet, or another identifier. | [docs/errors#user_identifier_taken](docs/errors#user_identifier_taken) |
      *     | 422 | `app_name_taken` | Another app of this service already has this name. Choose another name. | [docs/errors#app_name_taken](docs/errors#app_name_taken) |
      *     | 422 | `wallet_not_found` | This app has no wallet with this address. Check the address, or create a wallet first. | [docs/errors#wallet_not_found](docs/errors#wallet_not_found) |
+     *     | 422 | `wallet_watch_only` | The wallet is watch-only: its key is not at this service, so the service cannot sign for it. Who has the key can move the token. | [docs/errors#wallet_watch_only](docs/errors#wallet_watch_only) |
      *     | 422 | `collection_not_found` | This app has no collection at this address. Check the address, or wait until its request has completed. | [docs/errors#collection_not_found](docs/errors#collection_not_found) |
      *     | 422 | `contract_not_supported` | The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks. | [docs/errors#contract_not_supported](docs/errors#contract_not_supported) |
      *     | 422 | `not_supported_by_chain` | The chain does not support what this call needs: without delegation (EIP-7702), wallets cannot move or burn tokens of contracts of others. | [docs/errors#not_supported_by_chain](docs/errors#not_supported_by_chain) |
@@ -1072,6 +1073,8 @@ export interface components {
       address: components["schemas"]["Address"];
       /** @description The app's own name for the user. null for a wallet without one. */
       user_identifier: string | null;
+      /** @description true: an address of the user whose key is not at the service. Its tokens, history and events are shown, and it cannot send or burn tokens. */
+      watch_only: boolean;
     };
     WalletsPage: PageOfList & {
       /** @description The items of this page. */
@@ -1097,7 +1100,7 @@ export interface components {
       minted_at: components["schemas"]["Time"] | null;
       /** @description true when the block of the last change of the owner or of the number of copies is final. false: it is in a block that a reorg can still drop. */
       final: boolean;
-      /** @description Shown only while this wallet holds the token. */
+      /** @description Shown only while this wallet holds the token, and never to a watch-only wallet. */
       unlockable_content: string | null;
       /** @description Only for a contract of others: the block as of which the service knows that the wallet holds the token. */
       as_of_block?: number;
@@ -1388,6 +1391,7 @@ export interface components {
       | "user_identifier_taken"
       | "app_name_taken"
       | "wallet_not_found"
+      | "wallet_watch_only"
       | "collection_not_found"
       | "contract_not_supported"
       | "not_supported_by_chain"
@@ -1780,6 +1784,8 @@ export interface components {
       user_identifier: string | null;
       address: components["schemas"]["Address"];
       created_at: components["schemas"]["Time"];
+      /** @description true: an address of the user whose key is not at the service. Its tokens, history and events are shown, and it cannot send or burn tokens. */
+      watch_only: boolean;
     };
     Usage: {
       from: components["schemas"]["Day"];
@@ -2748,6 +2754,7 @@ export interface operations {
       /**
        * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
        *     - `wallet_not_found`: This app has no wallet with this address. Check the address, or create a wallet first.
+       *     - `wallet_watch_only`: The wallet is watch-only: its key is not at this service, so the service cannot sign for it. Who has the key can move the token.
        *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks.
        *     - `not_supported_by_chain`: The chain does not support what this call needs: without delegation (EIP-7702), wallets cannot move or burn tokens of contracts of others.
        *     - `too_many_contracts`: The app follows as many contracts of others as it may. Stop following one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
@@ -2761,6 +2768,7 @@ export interface operations {
         ErrorOf<
           | "validation_failed"
           | "wallet_not_found"
+          | "wallet_watch_only"
           | "contract_not_supported"
           | "not_supported_by_chain"
           | "too_many_contracts"
@@ -2805,6 +2813,7 @@ export interface operations {
       /**
        * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
        *     - `wallet_not_found`: This app has no wallet with this address. Check the address, or create a wallet first.
+       *     - `wallet_watch_only`: The wallet is watch-only: its key is not at this service, so the service cannot sign for it. Who has the key can move the token.
        *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks.
        *     - `not_supported_by_chain`: The chain does not support what this call needs: without delegation (EIP-7702), wallets cannot move or burn tokens of contracts of others.
        *     - `too_many_contracts`: The app follows as many contracts of others as it may. Stop following one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
@@ -2817,6 +2826,7 @@ export interface operations {
         ErrorOf<
           | "validation_failed"
           | "wallet_not_found"
+          | "wallet_watch_only"
           | "contract_not_supported"
           | "not_supported_by_chain"
           | "too_many_contracts"
@@ -2937,6 +2947,7 @@ export interface operations {
       /**
        * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
        *     - `wallet_not_found`: This app has no wallet with this address. Check the address, or create a wallet first.
+       *     - `wallet_watch_only`: The wallet is watch-only: its key is not at this service, so the service cannot sign for it. Who has the key can move the token.
        *     - `collection_not_found`: This app has no collection at this address. Check the address, or wait until its request has completed.
        *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks.
        *     - `not_supported_by_chain`: The chain does not support what this call needs: without delegation (EIP-7702), wallets cannot move or burn tokens of contracts of others.
@@ -2956,6 +2967,7 @@ export interface operations {
         ErrorOf<
           | "validation_failed"
           | "wallet_not_found"
+          | "wallet_watch_only"
           | "collection_not_found"
           | "contract_not_supported"
           | "not_supported_by_chain"

@@ -32,7 +32,7 @@ export function drop(terminal: Terminal): Command {
       "drop my-cats --collection 0x5FbDB2315678afecb367f032d93F642f64180aa3 --user alice --yes",
       "drop gems --collection 0x5FbDB2315678afecb367f032d93F642f64180aa3 --to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --supply 10 --yes",
     ],
-    json: "{tokens, files, bytes, problems: [{source, message}], notes, warnings: [{field, code, message, sources}], receivers, plan: [{source, token_id, receiver}], ignored_fields, state, completed, failed, unknown, open, report}",
+    json: "{tokens, files, bytes, problems: [{source, message}], notes, warnings: [{field, code, message, sources}], receivers, plan: [{source, token_id, receiver}], ignored_fields, state, completed, failed, unknown, open, report, token_ids}",
     notes: `The folder has pictures only (the names of the files become the names of the tokens), or json/1.json with images/1.png, or metadata.csv, or what other tools write: see docs/drops.md. Without --yes, the command checks everything and sends nothing. An interrupted drop is continued by the same command; nothing is minted twice. The token needs the scopes read, media and mint (accounts, too, when --user has no wallet, or the table names owners by user).`,
   })
     .argument("<dir>", "the folder")
@@ -152,6 +152,7 @@ function endText(drop: Drop): string {
   return [
     drop.finishedBefore ? "The drop was finished before. Nothing was sent." : "The drop is finished.",
     `${(all - failed - unknown).toString()} of ${plural(all, "token")} minted. Report: ${drop.report ?? ""}`,
+    ...(drop.tokenIds === null ? [] : [`Old and new token ids: ${drop.tokenIds}`]),
     ...warned(drop).map(({ sources, ...warning }) => warningNote(warning, sources)),
     ...(failed > 0 ? [`${failed.toString()} failed. ${REPORT} says why. Try them again with --retry-failed.`] : []),
     ...(unknown > 0
@@ -164,7 +165,7 @@ function endText(drop: Drop): string {
 
 /** The JSON form of a result. */
 function resultOf(drop: Drop, state: "problems" | "checked" | "finished") {
-  const { plan, items, begun, report } = drop;
+  const { plan, items, begun, report, tokenIds } = drop;
   return {
     state,
     tokens: plan.tokens.length,
@@ -180,7 +181,7 @@ function resultOf(drop: Drop, state: "problems" | "checked" | "finished") {
     failed: countOf(drop, "failed"),
     unknown: countOf(drop, "unknown"),
     open: countOf(drop, "waiting", "sent", "accepted"),
-    ...(report !== null && { report }),
+    ...(report !== null && { report, token_ids: tokenIds }),
   };
 }
 

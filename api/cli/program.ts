@@ -33,7 +33,12 @@ export async function createProgram(outer: Terminal, words: readonly string[]): 
     .hook("preAction", () => {
       for (const words of removedSettings(terminal.env).warnings) terminal.remark?.(`${words}\n`);
     });
-  for (const noun of NOUNS) program.addCommand(words.includes(noun.name) ? await noun.load(terminal) : listed(noun));
+  for (const noun of NOUNS) {
+    const { name, alias = name } = noun;
+    const isNamed = words.includes(name) || words.includes(alias);
+    const command = isNamed ? await noun.load(terminal) : listed(noun);
+    program.addCommand(alias === name ? command : command.alias(alias));
+  }
   inherit(program);
   return program;
 }
@@ -55,6 +60,8 @@ function listed({ name, description, parameters }: Noun): Command {
 /** A first word of the command line: a command, or a group of commands. */
 interface Noun {
   name: string;
+  /** Another name. */
+  alias?: string;
   description: string;
   /** What follows the name in the list of all commands; null for a group. */
   parameters: string | null;
@@ -97,10 +104,12 @@ export const NOUNS: readonly Noun[] = [
     const verbs = await import("./request.ts");
     return [verbs.requestShow, verbs.requestList, verbs.requestFail, verbs.requestRepair];
   }),
-  group("wallet", "Move coins that a wallet has received.", async () => {
-    const verbs = await import("./wallet.ts");
-    return [verbs.walletWithdraw];
-  }),
+  {
+    ...group("wallet", "Make wallets of users whose keys are elsewhere; move coins out of a wallet.", async () => {
+      return [(await import("./wallet-adopt.ts")).walletAdopt, (await import("./wallet.ts")).walletWithdraw];
+    }),
+    alias: "wallets",
+  },
   group("parked", "Try work again that always failed, or at which the process died.", async () => {
     const verbs = await import("./parked.ts");
     return [verbs.parkedRetry];
@@ -158,6 +167,9 @@ export const NOUNS: readonly Noun[] = [
   }),
   single("restore", "<dir>", "Restore a backup into the empty places that the settings name.", async () => {
     return (await import("./backup.ts")).restore;
+  }),
+  single("export", "<dir>", "Write everything of an app into an empty folder, to go on elsewhere.", async () => {
+    return (await import("./export.ts")).exportAll;
   }),
   single("prune", "", "Delete rows that are older than RETAIN_DAYS and RETAIN_FAILED_DAYS allow.", async () => {
     return (await import("./database.ts")).prune;

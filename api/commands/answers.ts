@@ -32,7 +32,7 @@ export function answerOf(results: readonly OrError<Item>[], isBatch: boolean): O
 
 /** The answer to a call that creates a wallet. */
 export function walletAnswer({ address, userIdentifier }: NewWallet): Answer {
-  const json = JSON.stringify({ address, user_identifier: userIdentifier });
+  const json = JSON.stringify({ address, user_identifier: userIdentifier, watch_only: false });
   return { json, retryAfter: null, results: [], replayed: false };
 }
 

@@ -36,8 +36,8 @@ const NOT_KNOWN =
   "The service's node could not tell, or not in time, so nothing is known about this receiver. Check it again later.";
 
 /**
- * What receivers are, and whether they accept a token of a contract, in their order. Only addresses that are not wallets of the app
- * are asked for at the node: all of them together, whoever else they belong to.
+ * What receivers are, and whether they accept a token of a contract, in their order. Only addresses that are not wallets of the app,
+ * and its watch-only wallets, which may have code, are asked for at the node: all together, whoever else they belong to.
  * @throws ApiError `not_found` when the app neither owns nor follows the contract
  */
 export async function checkReceivers(
@@ -53,12 +53,16 @@ export async function checkReceivers(
     context.lookUps.walletsOfUsers(users.map((userIdentifier) => ({ appId, userIdentifier }))),
     context.lookUps.wallets(addresses.map((address) => ({ appId, address }))),
   ]);
-  const others = addresses.filter((address, index) => wallets[index] === undefined && address !== context.relay);
+  const known = new Map([...ofUsers, ...wallets].flatMap((one) => (one === undefined ? [] : [[one.address, one]])));
+  const others = [...new Set([...addresses, ...known.keys()])].filter(
+    (address) => known.get(address)?.watch_only !== 0 && address !== context.relay,
+  );
   const abort = AbortSignal.timeout(context.settings.limits.simulationSeconds * 1_000);
   const read = others.length === 0 ? [] : await context.receivers.read(token, others, abort);
   const found = new Map<string, CheckedReceiver>();
-  for (const wallet of [...ofUsers, ...wallets]) if (wallet !== undefined) found.set(wallet.address, ofWallet(wallet));
-  for (const [index, address] of others.entries()) found.set(address, ofChain(address, token, read[index]));
+  for (const wallet of known.values()) found.set(wallet.address, ofWallet(wallet));
+  for (const [index, address] of others.entries())
+    found.set(address, { ...ofChain(address, token, read[index]), user: found.get(address)?.user ?? null });
   const byUser = new Map(users.map((user, index) => [user, ofUsers[index]?.address]));
   return named.map((one) => {
     if ("refused" in one) return refused(one.refused);

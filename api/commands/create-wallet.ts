@@ -8,6 +8,7 @@ import {
   insertWallets,
   type NewWallet,
   type WalletOwner,
+  walletsAt,
 } from "../store/apps/wallets.ts";
 import { listHoldingsOf } from "../store/ledger/listed-holdings.ts";
 import { InsertedMeanwhile } from "../store/db/errors.ts";
@@ -23,8 +24,8 @@ const TURNS = 8;
 /**
  * Deriving a wallet takes as long as answering a few calls, so other calls get their turn in between.
  *
- * The address that follows from a user may belong to a wallet that has another user, or none, since it was renamed. Then the user
- * gets the next of the user's addresses, the same in each process.
+ * The address that follows from a user may belong to a wallet that has another user, or none, since it was renamed; or an app has
+ * named it as that of a user without a key here. Then the user gets the next of the user's addresses, the same in each process.
  */
 export function createWalletDerivation(deriver: WalletDeriver, db: Db): CommandContext["deriveWallets"] {
   const derive = (owner: WalletOwner, turn: number): NewWallet => {
@@ -35,11 +36,13 @@ export function createWalletDerivation(deriver: WalletDeriver, db: Db): CommandC
     let wallets = await mapInSlices(owners, (owner) => derive(owner, 0));
     const someAreNamed = owners.some(({ userIdentifier }) => userIdentifier !== null);
     for (let turn = 1; someAreNamed && turn <= TURNS; turn++) {
-      const stored = await findWallets(db, wallets);
-      const isTaken = ({ userIdentifier }: NewWallet, at: number) =>
-        stored[at] !== undefined && stored[at].user_identifier !== userIdentifier;
+      const stored = await walletsAt(db, wallets);
+      const isTaken = ({ appId, address, userIdentifier }: NewWallet) => {
+        const wallet = stored.get(address);
+        return wallet !== undefined && (wallet.app_id !== appId || wallet.user_identifier !== userIdentifier);
+      };
       if (!wallets.some(isTaken)) break;
-      wallets = await mapInSlices(wallets, (wallet, at) => (isTaken(wallet, at) ? derive(wallet, turn) : wallet));
+      wallets = await mapInSlices(wallets, (wallet) => (isTaken(wallet) ? derive(wallet, turn) : wallet));
     }
     return wallets;
   });

@@ -1,6 +1,6 @@
 import { ChainUnavailable } from "../chain/errors.ts";
 import { type CollectionType, isDelegated, type WalletCommand } from "../domain/command.ts";
-import { ApiError, fieldError } from "../domain/error-codes.ts";
+import { ApiError, ERRORS, fieldError } from "../domain/error-codes.ts";
 import { orderedId } from "../shared/ids.ts";
 import type { TransferSource } from "../store/listings/transfer-source.ts";
 import { accept, type Item } from "./accept.ts";
@@ -141,6 +141,10 @@ async function sourcedOf(
 function startOf(kind: Kind, fields: SourcedFields, source: TransferSource | undefined): Started {
   if (source?.ownsWallet !== true) {
     throw fieldError("wallet_not_found", "from_address", "This app has no wallet with this address.");
+  }
+  if (source.watchOnly) {
+    const field = fields.from_user === undefined ? "from_address" : "from_user";
+    throw fieldError("wallet_watch_only", field, ERRORS.wallet_watch_only.message);
   }
   if (kind === "transfer" && source.soulbound) {
     throw fieldError("not_transferable", "contract_address", "The tokens of this collection can never be transferred.");

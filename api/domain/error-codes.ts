@@ -88,6 +88,11 @@ const ERROR_ENTRIES = {
     status: 422,
     message: "This app has no wallet with this address. Check the address, or create a wallet first.",
   },
+  wallet_watch_only: {
+    status: 422,
+    message:
+      "The wallet is watch-only: its key is not at this service, so the service cannot sign for it. Who has the key can move the token.",
+  },
   collection_not_found: {
     status: 422,
     message: "This app has no collection at this address. Check the address, or wait until its request has completed.",

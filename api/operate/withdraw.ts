@@ -88,7 +88,9 @@ async function signAndRecord(place: WithdrawPlace, wallet: string, to: string, b
   const path = (await walletPaths(database.read, [wallet])).get(wallet);
   const signer = path === undefined ? null : keyring.wallet(path);
   if (signer?.address !== wallet)
-    throw new OperatorError(`${wallet} is not a wallet of this service, or SEED_FILE has another seed.`);
+    throw new OperatorError(
+      `${wallet} is not a wallet of this service, or it is watch-only, or SEED_FILE has another seed.`,
+    );
   if (to === wallet || to === ZeroAddress)
     throw new OperatorError("--to is the wallet itself, or the zero address, where nobody can use the coins.");
 

@@ -23,9 +23,9 @@ export const consoleSessionExample = {
   public_url: "https://nft.example",
 };
 
-export const walletExample = { address: ALICE, user_identifier: "alice" };
+export const walletExample = { address: ALICE, user_identifier: "alice", watch_only: false };
 
-export const exportedWalletExample = { user_identifier: "alice", address: ALICE, created_at: TIME };
+export const exportedWalletExample = { user_identifier: "alice", address: ALICE, created_at: TIME, watch_only: false };
 
 export const exportedHoldingExample = {
   user_identifier: "alice",

@@ -208,7 +208,7 @@ function selfHostedTokenUri(baseUri: string, type: CollectionType, tokenId: stri
 }
 
 export function presentWallet(row: WalletRow) {
-  return { address: row.address, user_identifier: row.user_identifier };
+  return { address: row.address, user_identifier: row.user_identifier, watch_only: row.watch_only === 1 };
 }
 
 /** The webhook without its secrets. */

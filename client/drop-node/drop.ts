@@ -11,7 +11,7 @@ import { NEW_METADATA } from "../drop/values.ts";
 import { type DropChecks, type DropToken, type MediaFile, readDropFolder } from "./files.ts";
 import { Journal, JOURNAL } from "./journal.ts";
 import { locked } from "./lock.ts";
-import { writeReport } from "./report.ts";
+import { writeReport, writeTokenIds } from "./report.ts";
 import { mintAll } from "./run.ts";
 import { DropService } from "./service.ts";
 import { DropStopped } from "./stopped.ts";
@@ -61,6 +61,8 @@ export interface Drop {
   finishedBefore: boolean;
   /** The path of the report; null: the folder was only checked. */
   report: string | null;
+  /** The path of the table of old and new ids; null: the folder was only checked, or says no ids that the contract does not keep. */
+  tokenIds: string | null;
 }
 
 /** A plan whose files were read. */
@@ -106,6 +108,7 @@ export async function runDrop(options: RunOptions): Promise<Drop> {
     if (plan.problems.length > 0) return checked(plan, journal);
     const { items } = journal.minting;
     const again = options.retryFailed === true ? journal.in("failed") : [];
+    let tokenIds: string | null = null;
     const finishedBefore = journal.finished && again.length === 0;
     try {
       if (!finishedBefore) {
@@ -116,16 +119,17 @@ export async function runDrop(options: RunOptions): Promise<Drop> {
     } finally {
       await journal.close();
       await writeReport(folder, plan.tokens, items);
+      tokenIds = await writeTokenIds(folder, plan.tokens, items);
     }
     const { warnings = [] } = journal.minting;
-    return { plan, items, warnings, begun: true, finishedBefore, report: join(folder, REPORT) };
+    return { plan, items, warnings, begun: true, finishedBefore, report: join(folder, REPORT), tokenIds };
   });
 }
 
 function checked(plan: DropPlan, journal: Journal): Drop {
   const begun = journal.start !== null;
   const { items, warnings = [] } = journal.minting;
-  return { plan, items, warnings, begun, finishedBefore: false, report: null };
+  return { plan, items, warnings, begun, finishedBefore: false, report: null, tokenIds: null };
 }
 
 async function planOf(options: DropOptions, service: DropService): Promise<DropPlan> {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { BulkFailure, BulkItem } from "../bulk-progress.ts";
 import { csvLine } from "../drop/csv.ts";
 import type { FolderToken } from "../drop/folder.ts";
-import { REPORT } from "../drop/layout.ts";
+import { REPORT, TOKEN_IDS } from "../drop/layout.ts";
 import { ApiRefusal } from "../errors.ts";
 
 const HEAD = ["file", "token_id", "request_id", "status", "error"];
@@ -20,11 +20,31 @@ export async function writeReport(
     source,
     ...cellsOf(items[index] ?? { is: "waiting" }, tokenId),
   ]);
-  const path = join(folder, REPORT);
+  return writeTable(folder, REPORT, [HEAD, ...lines]);
+}
+
+/**
+ * Writes which new id each old one has become; none yet: the cell is empty.
+ * @returns the path; null: the folder says no ids that the contract does not keep
+ */
+export async function writeTokenIds(
+  folder: string,
+  tokens: readonly Pick<FolderToken, "oldId">[],
+  items: readonly BulkItem[],
+): Promise<string | null> {
+  const lines = tokens.flatMap(({ oldId }, index) => {
+    const item = items[index];
+    return oldId === null ? [] : [[oldId, item?.is === "completed" ? (item.tokenId ?? "") : ""]];
+  });
+  return lines.length === 0 ? null : writeTable(folder, TOKEN_IDS, [["old_id", "new_id"], ...lines]);
+}
+
+async function writeTable(folder: string, name: string, lines: readonly string[][]): Promise<string> {
+  const path = join(folder, name);
   // The name is new, so a folder from others cannot have a link there.
   const draft = join(folder, `.drop-report-${randomBytes(8).toString("hex")}.part`);
   try {
-    await writeFile(draft, [HEAD, ...lines].map(csvLine).join(""), { flag: "wx" });
+    await writeFile(draft, lines.map(csvLine).join(""), { flag: "wx" });
     await rename(draft, path);
   } finally {
     await rm(draft, { force: true });

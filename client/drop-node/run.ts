@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { BulkStopped, oldBatches } from "../bulk.ts";
 import type { BulkBatch } from "../bulk-progress.ts";
 import type { Shape } from "../client.ts";
-import { mintOf, receiverOf } from "../drop/plan.ts";
+import { mintOf, receiverOf, referenceOf } from "../drop/plan.ts";
 import { count } from "../drop/receivers.ts";
 import { MEDIA, type MediaField, METADATA } from "../drop/values.ts";
 import { ApiRefusal } from "../errors.ts";
@@ -198,7 +198,8 @@ function isOwn(
   return (
     item["collection_address"] === collection.address &&
     RECEIVERS.every((field) => item[field] === own[field]) &&
-    (item["reference"] ?? null) === token.reference &&
+    // Earlier versions did not send the old id.
+    [token.reference, referenceOf(token)].includes((item["reference"] ?? null) as string | null) &&
     (item["unlockable_content"] ?? null) === token.unlockable &&
     item["uri"] === token.uri &&
     Object.keys(item).every((field) => FIELDS.includes(field))

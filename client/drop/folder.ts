@@ -30,6 +30,8 @@ export interface FolderToken {
   earlierSource?: string;
   /** ERC1155 only: decimal digits. */
   tokenId: string | null;
+  /** ERC721 only: the id that the folder says, such as that of the token in another contract. The new contract gives its own. */
+  oldId: string | null;
   /** ERC1155 only: how many copies. */
   supply: string | null;
   /** null: who gets all tokens without an owner. */
@@ -59,8 +61,6 @@ export interface FolderContents {
   ignored: Set<string>;
   /** Whether these are pictures without metadata. */
   pictures: boolean;
-  /** Whether the folder says token ids that an ERC721 collection does not use: names that are numbers, or a column. */
-  hasIds: boolean;
 }
 
 /** The text of a file, or why it cannot be read. */
@@ -123,7 +123,7 @@ class Reader {
     this.#layout = layout;
     this.#names = new Names(folder.names);
     const pictures = layout.kind === "pictures";
-    this.contents = { tokens: [], problems: [], notes: [], ignored: new Set(), pictures, hasIds: false };
+    this.contents = { tokens: [], problems: [], notes: [], ignored: new Set(), pictures };
     for (const file of layout.pictures) {
       const stem = stemOf(file).normalize("NFC");
       this.#pictures.set(stem, [...(this.#pictures.get(stem) ?? []), file]);
@@ -135,11 +135,11 @@ class Reader {
     const { pictures } = this.#layout;
     // Either all names are token ids, or the files are counted.
     const numbered = pictures.every((file) => this.#idOf(stemOf(file)) !== null);
-    this.contents.hasIds = numbered;
     for (const [index, source] of pictures.entries()) {
       const name = stemOf(source);
       const token = emptyToken(source);
       token.tokenId = numbered ? this.#idOf(name) : (index + 1).toString();
+      token.oldId = numbered ? this.#oldIdOf(name) : null;
       this.#readMetadata(token, { name }, this.#failAt(source));
       token.files.image = source;
       this.contents.tokens.push(token);
@@ -158,7 +158,7 @@ class Reader {
       if (text === null || read === null) continue;
       const token = this.#readToken(read.value, { source, text, stem });
       token.tokenId = this.#idOf(stem);
-      this.contents.hasIds ||= token.tokenId !== null;
+      token.oldId = this.#oldIdOf(idOfEntry(read.value)) ?? this.#oldIdOf(stem);
       for (const file of Object.values(token.files)) used.add(file);
     }
     for (const file of this.#layout.pictures) {
@@ -194,7 +194,7 @@ class Reader {
         picture: byOrder?.[index],
       });
       token.tokenId = this.#idOf(stem);
-      this.contents.hasIds ||= stemOfEntry(entry) !== null;
+      token.oldId = this.#oldIdOf(stemOfEntry(entry));
     }
   }
 
@@ -216,7 +216,6 @@ class Reader {
     if (!hasPictures && table.rows.length > 0) {
       this.#failAt(source)("A column file or token_id is needed.");
     }
-    this.contents.hasIds = table.columns.includes(TOKEN_ID);
     for (const [index, row] of table.rows.entries()) this.#readRow(row, source, byOrder?.[index] ?? (byOrder && null));
   }
 
@@ -240,6 +239,7 @@ class Reader {
     this.#readMetadata(token, named, fail);
     const stem = id ?? (file === undefined ? null : stemOf(file));
     token.tokenId = id === undefined ? this.#idOf(stem ?? "") : readTokenId(id);
+    token.oldId = this.#oldIdOf(token.tokenId);
     if (id !== undefined && token.tokenId === null) fail(faultOfInteger(id, "from 0 to 2^256-1"), TOKEN_ID);
     token.supply = supply === undefined ? null : readSupply(supply);
     if (supply !== undefined && token.supply === null) fail(faultOfInteger(supply, "from 1 to 2^128-1"), SUPPLY);
@@ -375,6 +375,10 @@ class Reader {
     return this.#folder.type === "ERC1155" ? idOfName(stem) : readTokenId(stem);
   }
 
+  #oldIdOf(said: string | null): string | null {
+    return this.#folder.type === "ERC721" && said !== null ? readTokenId(said) : null;
+  }
+
   #textOf(source: string): string | null {
     const read = this.#folder.textOf(source);
     if ("text" in read) return read.text.replace(/^\uFEFF/, "");
@@ -429,6 +433,7 @@ function emptyToken(source: string): FolderToken {
   return {
     source,
     tokenId: null,
+    oldId: null,
     supply: null,
     owner: null,
     reference: null,

@@ -30,8 +30,11 @@ export class FolderProblem extends Error {
   override readonly name = "FolderProblem";
 }
 
-/** The file that a drop writes into the folder at its end. */
+/** The files that a drop writes into the folder at its end. */
 export const REPORT = "drop-report.csv";
+/** Old and new ids. */
+export const TOKEN_IDS = "drop-token-ids.csv";
+const WRITTEN = [REPORT, TOKEN_IDS];
 const TABLE = "metadata.csv";
 /** Folders of the JSON files, and of the pictures, as tools name them. */
 const JSON_FOLDERS = ["json/", "metadata/"];
@@ -65,7 +68,7 @@ export function layoutOf(all: readonly string[], textOf: TextOf): Layout {
   const names = all.filter((name) => !isJunk(name));
   const root = rootOf(names);
   const below = names.filter((name) => name.startsWith(root));
-  const top = below.filter((name) => folderOf(name) === root && name !== REPORT).sort(byNumber);
+  const top = below.filter((name) => folderOf(name) === root && !WRITTEN.includes(name)).sort(byNumber);
   const tables = top.filter((name) => /\.(csv|tsv)$/i.test(name));
   const folder = JSON_FOLDERS.map((one) => root + one).find((one) => below.some((name) => folderOf(name) === one));
   const inFolder = folder === undefined ? [] : below.filter((name) => folderOf(name) === folder);
@@ -137,7 +140,7 @@ function layoutOfTop(top: readonly string[], root: string, textOf: TextOf): Layo
 
 /** Tools write into folders of their own, such as `build/`. @returns "" or its name with "/" */
 function rootOf(names: readonly string[], above = ""): string {
-  const below = names.filter((name) => name.startsWith(above) && name !== REPORT);
+  const below = names.filter((name) => name.startsWith(above) && !WRITTEN.includes(name));
   const known = ["", ...JSON_FOLDERS, ...PICTURE_FOLDERS].map((folder) => above + folder);
   if (below.some((name) => known.includes(folderOf(name)))) return above;
   const folders = [...new Set(below.map((name) => `${above}${name.slice(above.length).split("/")[0] ?? ""}/`))];

@@ -102,7 +102,7 @@ export function makePlan<Token extends FolderToken>(
     notes: [
       ...contents.notes,
       ...(contents.pictures ? ["The folder has no metadata: the tokens get the names of their files."] : []),
-      ...(multiple || !contents.hasIds ? [] : idNotes(collection, tokens)),
+      ...(multiple ? [] : idNotes(collection, tokens)),
       ...nameNotes(tokens),
       ...elsewhereNotes(tokens, target.copyMedia, words),
       ...(collection.hosting === "hosted" ? pictureNotes(tokens) : []),
@@ -147,11 +147,11 @@ function nextId({ minted }: Target["collection"], index: number): string {
 }
 
 function idNotes(collection: Plan["collection"], tokens: readonly FolderToken[]): string[] {
-  const index = tokens.findIndex(({ tokenId }, place) => tokenId !== null && tokenId !== nextId(collection, place));
+  const index = tokens.findIndex(({ oldId }, place) => oldId !== null && oldId !== nextId(collection, place));
   const first = tokens[index];
   if (first === undefined) return [];
   return [
-    `The ids of the folder are not used: an ERC721 contract numbers its tokens itself, in the order of the folder. ${first.source} (id ${first.tokenId ?? ""}) becomes token ${nextId(collection, index)}.`,
+    `The ids of the folder are not used: an ERC721 contract numbers its tokens itself, in the order of the folder. ${first.source} (id ${first.oldId ?? ""}) becomes token ${nextId(collection, index)}. A token without a reference of its own keeps the old id as its \`reference\`.`,
   ];
 }
 
@@ -305,6 +305,11 @@ export function wordsOf(to: Owner | null): string | null {
   return "address" in to ? `wallet ${to.address}` : `user ${to.user}`;
 }
 
+/** What the request of a token is found by. An ERC721 contract numbers its tokens itself, so the old id stays there. */
+export function referenceOf({ reference, oldId }: Pick<FolderToken, "reference" | "oldId">): string | null {
+  return reference ?? oldId;
+}
+
 /**
  * The body of a mint.
  * @param to who gets this token @param media the URIs of its uploaded files
@@ -316,10 +321,11 @@ export function mintOf(
 ): Shape<"Mint"> {
   const metadata: Metadata = { ...token.metadata };
   for (const field of MEDIA) if (media[field] !== undefined) metadata[field] = media[field];
+  const reference = referenceOf(token);
   const given = Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== ""));
   const rest = {
     ...receiverOf(to, type),
-    ...(token.reference !== null && { reference: token.reference }),
+    ...(reference !== null && { reference }),
     ...(token.unlockable !== null && { unlockable_content: token.unlockable }),
     ...(copyMedia && elsewhere(token).length > 0 && { copy_media: true }),
   };

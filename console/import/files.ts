@@ -94,6 +94,6 @@ export function contentsOf({ files, texts }: Chosen, type: Folder["type"]): Fold
   } catch (error) {
     if (!(error instanceof FolderProblem)) throw error;
     const problems = [{ source: "The files", message: error.message }];
-    return { tokens: [], problems, notes: [], ignored: new Set(), pictures: false, hasIds: false };
+    return { tokens: [], problems, notes: [], ignored: new Set(), pictures: false };
   }
 }

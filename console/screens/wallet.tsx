@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 
 import { answerOf, type Shape } from "../../client/client.ts";
 import { ApiRefusal } from "../../client/errors.ts";
+import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Copyable } from "../parts/copyable.tsx";
 import { CopyAs } from "../parts/copy-as.tsx";
@@ -57,6 +58,7 @@ export function WalletScreen({ params }: ScreenProps<"address">) {
         <a href={href("/requests/wallet/:wallet", { wallet: address })}>Its requests</a>{" "}
         {mayUse("users") && wallet !== null && <RenameUser wallet={wallet} />}
       </p>
+      {wallet?.watch_only === true && <WatchOnly />}
       <section class="stack">
         <h2>Tokens</h2>
         <CursorList
@@ -82,6 +84,14 @@ export function WalletScreen({ params }: ScreenProps<"address">) {
       <LastCall path="/v1/accounts" />
       {!(holdings.error instanceof ApiRefusal) && <History address={address} />}
     </Screen>
+  );
+}
+
+function WatchOnly() {
+  return (
+    <p class="muted">
+      <Badge>Watch-only</Badge> The key of this address is not at the service: its tokens cannot be moved from here.
+    </p>
   );
 }
 

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 
-import { answerOf } from "../../client/client.ts";
+import { answerOf, type Shape } from "../../client/client.ts";
 import { ApiRefusal } from "../../client/errors.ts";
+import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Address } from "../parts/copyable.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
@@ -54,14 +55,7 @@ export function WalletsScreen() {
             rows={wallets}
             keyOf={({ address }) => address}
             columns={[
-              {
-                head: "User",
-                cell: ({ address, user_identifier: user }) => (
-                  <a href={href("/wallets/:address", { address })}>
-                    {user === null ? <span>Wallet without a user</span> : <bdi>{user}</bdi>}
-                  </a>
-                ),
-              },
+              { head: "User", cell: (wallet) => <User wallet={wallet} /> },
               { head: "Address", cell: ({ address }) => <Address value={address} /> },
             ]}
           />
@@ -75,6 +69,18 @@ export function WalletsScreen() {
         />
       )}
     </Screen>
+  );
+}
+
+function User({ wallet }: { wallet: Shape<"Wallet"> }) {
+  const { address, user_identifier: user, watch_only: isWatched } = wallet;
+  return (
+    <>
+      <a href={href("/wallets/:address", { address })}>
+        {user === null ? <span>Wallet without a user</span> : <bdi>{user}</bdi>}
+      </a>{" "}
+      {isWatched && <Badge>Watch-only</Badge>}
+    </>
   );
 }
 

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import { adoptWallets } from "../../api/commands/adopt-wallets.ts";
 import { waitUntil } from "../../scripts/console/wait-until.ts";
 import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useConsole } from "./support/browser.ts";
 
@@ -43,6 +44,20 @@ describe("console > wallets", () => {
     await waitUntil(page, "document.activeElement.textContent === 'Create a wallet'");
   });
 
+  it("marks an address whose key is not at the service", async () => {
+    const { database, contracts } = web.moneta.service;
+    const address = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+    await adoptWallets(database, contracts, web.moneta.app.appId, [{ user: "eva", address }]);
+    const page = await web.open({ screen: "/wallets" });
+    await page
+      .getByRole("row", { name: /eva Watch-only/ })
+      .getByRole("link")
+      .first()
+      .click();
+    await page.getByText("The key of this address is not at the service").waitFor();
+    await expectNoAxeViolations(page);
+  });
+
   it("renames the user of a wallet, and removes the name", async () => {
     web.allowProblems(/422/);
     const address = await web.moneta.api.wallet("dora");
@@ -62,7 +77,7 @@ describe("console > wallets", () => {
       await page.getByRole("heading", { name: title, exact: true }).waitFor();
     }
     expect(await web.moneta.api.ok("GET", `/v1/accounts?addresses=${address}`)).to.deep.include({
-      wallets: [{ address, user_identifier: null }],
+      wallets: [{ address, user_identifier: null, watch_only: false }],
     });
   });
 

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
-import { mkdir, open, readdir, realpath, rm, unlink } from "node:fs/promises";
-import { join, relative, resolve } from "node:path";
+import { mkdir, open, readdir, realpath, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
 
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Settings } from "../../config/settings.ts";
 import { BlockFiles } from "../../content/block-files.ts";
-import { isAbsent, makeFolder } from "../../shared/folder.ts";
+import { isAbsent } from "../../shared/folder.ts";
 import { hashFile, readRegular, writeHashed } from "../../shared/hashed-files.ts";
 import { syncFile, syncFolder } from "../../shared/write-new-file.ts";
 import type { Db } from "../../store/db/sql.ts";
@@ -16,13 +16,11 @@ import { readMediaPlace } from "../../store/media/media-store.ts";
 import { countAllRows, differentCounts } from "../../store/move/tables.ts";
 import { checkSqliteFile } from "../../store/move/restore-place.ts";
 import { openSnapshot, type Snapshot } from "../../store/move/snapshot.ts";
+import { endNewFolder, makeNewFolder } from "../new-folder.ts";
 import { OperatorError } from "../operator-error.ts";
 import { copyNeededBlocks, explainingDisk } from "./copy-blocks.ts";
 import { BLOCK_LIST, BLOCKS, createdNow, DATABASE_FILES, type Manifest, writeManifest } from "./manifest.ts";
 import { countDumpedRows, dumpPostgres, type PostgresPrograms } from "./postgres-programs.ts";
-
-/** In a folder whose backup has not ended. It keeps a second backup out. */
-const UNFINISHED = "UNFINISHED";
 
 type BackupSettings = Pick<Settings, "databaseUrl" | "dataDir" | "deploymentsDir" | "mediaStore">;
 
@@ -39,7 +37,7 @@ interface BackupDeps {
  * @throws OperatorError, DatabaseError
  */
 export async function backUp(deps: BackupDeps, to: string): Promise<Manifest> {
-  const folder = await makeBackupFolder(resolve(to), deps.settings);
+  const folder = await makeNewFolder(resolve(to), deps.settings, "backup");
   return explainingDisk("The backup was not finished", () => copyTwiceIfNeeded(deps, folder));
 }
 
@@ -52,29 +50,6 @@ async function copyTwiceIfNeeded(deps: BackupDeps, folder: string): Promise<Mani
   await rm(join(folder, DATABASE_FILES[first.engine]));
   await rm(join(folder, BLOCK_LIST), { force: true });
   return finish(folder, await copyAll(deps, folder));
-}
-
-/** Creates the folder if needed. @throws OperatorError when it is not empty, or would be lost together with the data. */
-async function makeBackupFolder(folder: string, { dataDir }: BackupSettings): Promise<string> {
-  makeFolder(folder);
-  const data = existsSync(dataDir) ? await realpath(dataDir) : resolve(dataDir);
-  const path = relative(data, await realpath(folder));
-  if (!path.startsWith("..") && resolve(data, path) !== path) {
-    throw new OperatorError(
-      `${folder} is inside DATA_DIR (${data}): the backup would be lost together with the data. Choose a folder elsewhere, ` +
-        "on another disk if possible.",
-    );
-  }
-  const present = await readdir(folder);
-  if (present.length > 0) {
-    const why = present.includes(UNFINISHED)
-      ? "a backup into it has not ended, or was interrupted"
-      : `it has ${present.slice(0, 3).join(", ")}`;
-    throw new OperatorError(`${folder} is not empty: ${why}. Use a new folder for each backup.`);
-  }
-  const mark = await open(join(folder, UNFINISHED), "wx", 0o600);
-  await mark.close();
-  return folder;
 }
 
 async function copyAll(deps: BackupDeps, folder: string): Promise<Manifest> {
@@ -164,8 +139,7 @@ async function copyDeployment(from: string, file: string, folder: string): Promi
 }
 
 async function finish(folder: string, manifest: Manifest): Promise<Manifest> {
-  await unlink(join(folder, UNFINISHED));
-  await syncFolder(folder);
+  await endNewFolder(folder);
   await writeManifest(folder, manifest);
   return manifest;
 }

@@ -1,19 +1,13 @@
-import { createHash } from "node:crypto";
-import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { text } from "node:stream/consumers";
 
 import type { CID } from "multiformats/cid";
 import { z } from "zod";
 
 import { canonicalCid, parseCid } from "../../content/cids.ts";
-import { isAbsent } from "../../shared/folder.ts";
-import { type Digest, hashFile, NotRegular, readRegular } from "../../shared/hashed-files.ts";
-import { parseJson } from "../../shared/text.ts";
-import { writeNewFile } from "../../shared/write-new-file.ts";
-import { OperatorError } from "../operator-error.ts";
+import { readRegular } from "../../shared/hashed-files.ts";
+import { partsOf, readSealed, writeSealed } from "../sealed-folder.ts";
 
 /** A backup that is being restored. */
 export interface Backup {
@@ -21,34 +15,7 @@ export interface Backup {
   manifest: Manifest;
 }
 
-/** An error that names the part of the backup. */
-export function damaged(folder: string, part: string, why: string): OperatorError {
-  return new OperatorError(`The backup ${folder} is damaged: ${part} ${why}. Use another backup.`);
-}
-
-/** Reads a part of a backup to its end. @throws OperatorError when it is not the one of the manifest. */
-export async function requirePart(folder: string, part: string, expected: Digest): Promise<void> {
-  requireSame(folder, part, expected, await explained(folder, part, () => hashFile(join(folder, part))));
-}
-
-/** @throws OperatorError */
-export function requireSame(folder: string, part: string, expected: Digest, found: Digest): void {
-  if (found.bytes !== expected.bytes)
-    throw damaged(folder, part, `has ${found.bytes.toString()} bytes instead of ${expected.bytes.toString()}`);
-  if (found.sha256 !== expected.sha256) throw damaged(folder, part, "has another SHA-256 than the manifest says");
-}
-
-/** Explains why a part cannot be read. */
-export async function explained<T>(folder: string, part: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isAbsent(error)) throw damaged(folder, part, "is missing");
-    const isLink = (error as NodeJS.ErrnoException).code === "ELOOP";
-    if (isLink || error instanceof NotRegular) throw damaged(folder, part, "is not a regular file");
-    throw error;
-  }
-}
+export const { damaged, explained, requirePart, requireSame } = partsOf("backup");
 
 /** The blocks of a backup. The list itself must have been checked. */
 export async function* listedBlocks(folder: string, list: NonNullable<Manifest["media"]["list"]>): AsyncGenerator<CID> {
@@ -64,7 +31,6 @@ export async function* listedBlocks(folder: string, list: NonNullable<Manifest["
 
 /** The form of a backup. A newer form gets a higher number. */
 const FORMAT = 1;
-const MANIFEST = "manifest.json";
 /** The file with the CIDs of the blocks, one in each line. */
 export const BLOCK_LIST = "blocks.txt";
 /** The folder of the blocks. */
@@ -103,44 +69,16 @@ const content = z.strictObject({
 /** What a backup contains. Every part has its SHA-256. The names of the files are fixed, so none leads out of the folder. */
 export type Manifest = z.output<typeof content>;
 
-const sealed = z.strictObject({ backup: z.looseObject({ format: count }), sha256: z.string() });
-
 /** Writes the manifest: from now on the folder is a backup. */
-export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
-  const body = { backup: manifest, sha256: digest(manifest) };
-  if (await writeNewFile(join(folder, MANIFEST), `${JSON.stringify(body, null, 2)}\n`)) return;
-  throw new OperatorError(`Another backup was written to ${folder} at the same time. Use an empty folder for each.`);
+export function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  return writeSealed(folder, "backup", manifest);
 }
 
 /** @throws OperatorError when the folder is not a backup, or one that this version cannot read. */
 export async function readManifest(folder: string): Promise<Manifest> {
-  const file = join(folder, MANIFEST);
-  try {
-    await lstat(file);
-  } catch (error) {
-    if (!isAbsent(error)) throw error;
-    throw new OperatorError(
-      `${folder} is not a backup: it has no ${MANIFEST}. The manifest is written last, so the backup was not finished. Use another one.`,
-    );
-  }
-  const damaged = new OperatorError(`${file} is damaged. Use another backup. Nothing was changed.`);
-  const parsed = sealed.safeParse(parseJson(await text(readRegular(file))));
-  if (!parsed.success || digest(parsed.data.backup) !== parsed.data.sha256) throw damaged;
-  const { backup } = parsed.data;
-  if (backup.format > FORMAT) {
-    throw new OperatorError(
-      `The backup ${folder} was made by a newer version of Moneta (format ${backup.format.toString()}). Restore it with that version.`,
-    );
-  }
-  const manifest = content.safeParse(backup);
-  if (!manifest.success) throw damaged;
-  return manifest.data;
+  return readSealed(folder, "backup", FORMAT, content);
 }
 
 export function createdNow(): Pick<Manifest, "format" | "created_at"> {
   return { format: FORMAT, created_at: new Date().toISOString() };
-}
-
-function digest(manifest: object): string {
-  return createHash("sha256").update(JSON.stringify(manifest)).digest("hex");
 }

@@ -14,10 +14,11 @@ export interface WalletOwner {
   userIdentifier: string | null;
 }
 
-/** A wallet that is derived and not stored yet. */
+/** A wallet that is not stored yet. */
 export interface NewWallet extends WalletOwner {
   address: string;
-  path: string;
+  /** Of its key; null: the key is elsewhere, and the wallet is watch-only. */
+  path: string | null;
 }
 
 /** @returns the addresses of those that were inserted: an app has one wallet for each of its users. */
@@ -27,7 +28,8 @@ export async function insertWallets(trx: Trx, wallets: readonly NewWallet[], now
     address,
     app_id: appId,
     user_identifier: userIdentifier,
-    path,
+    path: path ?? "",
+    watch_only: path === null ? 1 : 0,
     created_at: now,
   }));
   const columns = {
@@ -35,11 +37,12 @@ export async function insertWallets(trx: Trx, wallets: readonly NewWallet[], now
     app_id: "text",
     user_identifier: "text",
     path: "text",
+    watch_only: "integer",
     created_at: "integer",
   } as const;
   const inserted = await sql<{ address: string; app_id: string }>`
-    insert into wallets (address, app_id, user_identifier, path, created_at)
-    select address, app_id, user_identifier, path, created_at
+    insert into wallets (address, app_id, user_identifier, path, watch_only, created_at)
+    select address, app_id, user_identifier, path, watch_only, created_at
       from ${rowSet(trx, columns, rows)} as input where true order by ord
     on conflict do nothing returning address, app_id`.execute(trx);
   const counters = new CounterDeltas();
@@ -62,16 +65,22 @@ const walletsByAddress = compiledSetQuery(
     select wallets.* from ${input} as input join wallets on wallets.address = input.address`,
 );
 
+/** The wallets at addresses, of whatever app. */
+export async function walletsAt(db: Db, places: readonly { address: string }[]): Promise<Map<string, WalletRow>> {
+  const addresses = new Set(places.map(({ address }) => address));
+  const rows = await walletsByAddress(
+    db,
+    Array.from(addresses, (address) => ({ address })),
+  );
+  return new Map(rows.map((row) => [row.address, row]));
+}
+
 /** The wallets of calls that arrive together, in their order. Undefined: there is none, or it belongs to another app. */
 export async function findWallets(
   db: Db,
   calls: readonly { appId: string; address: string }[],
 ): Promise<(WalletRow | undefined)[]> {
-  const rows = await walletsByAddress(
-    db,
-    [...new Set(calls.map(({ address }) => address))].map((address) => ({ address })),
-  );
-  const found = new Map(rows.map((row) => [row.address, row]));
+  const found = await walletsAt(db, calls);
   return calls.map(({ appId, address }) => {
     const wallet = found.get(address);
     return wallet?.app_id === appId ? wallet : undefined;
@@ -122,11 +131,11 @@ export async function searchWallets(db: Db, appId: string, search: string, limit
   );
 }
 
-/** Derivation paths (`a/b/c`) by address. Addresses that are not wallets of the service are left out. */
+/** Derivation paths (`a/b/c`) by address. Addresses that are not wallets of the service, or watch-only, are left out. */
 export async function walletPaths(db: Db, addresses: string[]): Promise<Map<string, string>> {
   if (addresses.length === 0) return new Map();
   const { rows } = await sql<{ address: string; path: string }>`
-    select address, path from wallets where address in ${textSet(db, addresses)}`.execute(db);
+    select address, path from wallets where watch_only = 0 and address in ${textSet(db, addresses)}`.execute(db);
   return new Map(rows.map((row) => [row.address, row.path]));
 }
 
@@ -144,4 +153,13 @@ export async function walletApps(db: Db, addresses: readonly string[]): Promise<
   const { rows } = await sql<{ address: string; app_id: string }>`
     select address, app_id from wallets where address in ${textSet(db, addresses)}`.execute(db);
   return new Map(rows.map((row) => [row.address, row.app_id]));
+}
+
+/** Those of the addresses that the service uses itself: its collections and lanes. */
+export async function ownAmong(db: Db, places: readonly { address: string }[]): Promise<Set<string>> {
+  const addresses = places.map(({ address }) => address);
+  const { rows } = await sql<{ address: string }>`
+    select address from collections where adopted = 0 and address in ${textSet(db, addresses)}
+    union select address from lanes where address in ${textSet(db, addresses)}`.execute(db);
+  return new Set(rows.map(({ address }) => address));
 }

@@ -32,6 +32,7 @@ import * as webhooks from "./migrations/0022-v0.4.0-webhooks.ts";
 import * as partiesAndRetries from "./migrations/0023-v0.4.0-parties-and-retries.ts";
 import * as withdrawals from "./migrations/0024-v0.4.0-withdrawals.ts";
 import * as adoptedCollections from "./migrations/0025-v0.4.0-adopted-collections.ts";
+import * as watchOnlyWallets from "./migrations/0026-v0.4.0-watch-only-wallets.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -67,6 +68,7 @@ export const MIGRATIONS: Migrations = {
   "0023-v0.4.0-parties-and-retries": partiesAndRetries,
   "0024-v0.4.0-withdrawals": withdrawals,
   "0025-v0.4.0-adopted-collections": adoptedCollections,
+  "0026-v0.4.0-watch-only-wallets": watchOnlyWallets,
 };
 
 /** The migration after which processes of some roles are in a table of their own. */

@@ -83,11 +83,13 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     address: string;
     app_id: string;
     user_identifier: string | null;
-    /** Last three steps of the derivation path, `a/b/c`. */
+    /** Last three steps of the derivation path, `a/b/c`. Empty if it is watch-only. */
     path: string;
     created_at: number;
     /** 1: in a final block, a call through the wallet's delegate has succeeded. Then it is certain that the wallet has delegated. */
     delegated: Generated<number>;
+    /** 1: a user's address whose key is elsewhere. It is listed, and never signs. Anybody can name an address, so it shows no secrets. */
+    watch_only: Generated<number>;
   };
 
   /**

@@ -36,8 +36,9 @@ export async function sealedSample(db: Db, most: number): Promise<SealedSample[]
   ];
 }
 
-/** A sample of wallets: the oldest and the newest. */
+/** A sample of wallets: those of the oldest and the newest whose keys are here. */
 export async function walletSample(db: Db, most: number): Promise<{ address: string; path: string }[]> {
-  const wallets = db.selectFrom("wallets").select(["address", "path"]).limit(most);
-  return [...(await wallets.orderBy("seq").execute()), ...(await wallets.orderBy("seq", "desc").execute())];
+  const wallets = db.selectFrom("wallets").select(["address", "path", "watch_only"]).limit(most);
+  const sample = [...(await wallets.orderBy("seq").execute()), ...(await wallets.orderBy("seq", "desc").execute())];
+  return sample.filter((wallet) => wallet.watch_only === 0);
 }

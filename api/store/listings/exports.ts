@@ -75,3 +75,43 @@ export function exportWallets(db: Db, appId: string): AsyncGenerator<WalletRow[]
     ({ seq }) => seq,
   );
 }
+
+const readUnlockable = compiledQuery((db, { appId, after }: { appId: string; after: number }) =>
+  db
+    .selectFrom("requests")
+    .select(["seq", "id", "nft_collection", "nft_token_id", "unlockable"])
+    .where("app_id", "=", appId)
+    .where("seq", ">", after)
+    .where("unlockable", "is not", null)
+    .where("status", "=", sql.lit("completed"))
+    .$narrowType<{ unlockable: string }>()
+    .orderBy("seq")
+    .limit(sql.lit(CHUNK)),
+);
+
+/** The unlockable content of an app's tokens, encrypted. */
+export function exportUnlockable(db: Db, appId: string) {
+  return pagesAfter(
+    0,
+    (after) => readUnlockable(db, { appId, after }),
+    ({ seq }) => seq,
+  );
+}
+
+/** The files that an app has stored here, in the order of their CIDs. */
+export function exportMedia(db: Db, appId: string): AsyncGenerator<{ cid: string; type: string; size: number }[]> {
+  return pagesAfter(
+    "",
+    (after) =>
+      db
+        .selectFrom("app_media")
+        .innerJoin("media", "media.cid", "app_media.cid")
+        .select(["media.cid", "media.type", "media.size"])
+        .where("app_media.app_id", "=", appId)
+        .where("app_media.cid", ">", after)
+        .orderBy("app_media.cid")
+        .limit(CHUNK)
+        .execute(),
+    ({ cid }) => cid,
+  );
+}

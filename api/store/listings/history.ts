@@ -5,7 +5,7 @@ import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import { isFinalBlock, type MetaKey } from "../db/meta.ts";
 import type { Db } from "../db/sql.ts";
-import { type Page, type PageQuery, pageOf, type RowsWanted, rowsWanted } from "../db/pages.ts";
+import { type Page, type PageQuery, pageOf, pagesAfter, type RowsWanted, rowsWanted } from "../db/pages.ts";
 import type { Tables, TransferRow } from "../db/schema.ts";
 
 /** A movement of a token as one app sees it. Request ids of other apps are hidden. */
@@ -100,4 +100,33 @@ export async function listTokenHistory(
   const total = await readCounter(db, counterKeys.tokenHistory(token.contract, token.tokenId));
   const rows = await ofToken(db, { appId, contract: token.contract, tokenId: token.tokenId, ...rowsWanted(page) });
   return pageOf(rows.map(toEntry), total, page, (row) => row.id);
+}
+
+/** Rows that one statement of an export reads. */
+const CHUNK = 250;
+
+const ofCollection = compiledQuery((db, wanted: { appId: string; contract: string; tokenId: string; id: number }) =>
+  entries(
+    db,
+    wanted.appId,
+    db
+      .selectFrom("transfers")
+      .selectAll()
+      .where("contract", "=", wanted.contract)
+      .where(sql<boolean>`(token_id, id) > (${wanted.tokenId}, ${wanted.id})`)
+      .where("id", "<", visibleBelow())
+      .orderBy("token_id")
+      .orderBy("id")
+      .limit(sql.lit(CHUNK)),
+  )
+    .clearOrderBy()
+    .orderBy("move.token_id")
+    .orderBy("move.id"),
+);
+
+/** All movements of a collection's tokens: token by token in the order of the ids as text, each token's oldest first. */
+export function exportHistory(db: Db, appId: string, contract: string): AsyncGenerator<HistoryEntry[]> {
+  const read = async (after: { tokenId: string; id: number }) =>
+    (await ofCollection(db, { appId, contract, ...after })).map(toEntry);
+  return pagesAfter({ tokenId: "", id: 0 }, read, ({ token_id: tokenId, id }) => ({ tokenId, id }));
 }

@@ -6,7 +6,7 @@ import { addToCounters, CounterDeltas } from "../db/counters.ts";
 import { parkedOf, unparkRows } from "../db/parked-rows.ts";
 import type { CollectionRow, HoldingRow, NftRow, TransferRow } from "../db/schema.ts";
 import { pagesAfter, rowsAfter } from "../db/pages.ts";
-import { type Db, lockCollections, type Trx } from "../db/sql.ts";
+import { type Db, lockCollections, textSet, type Trx } from "../db/sql.ts";
 import { addToHistory, type StoredMove } from "../ledger/history.ts";
 import { setHoldings } from "../ledger/holding-set.ts";
 import { storeTraits } from "../listings/search.ts";
@@ -197,7 +197,7 @@ export async function compareHistory(trx: Trx, chain: Db, repair: boolean): Prom
   let first = Infinity;
   const differences = await compareRows<Entry>(trx, chain, {
     key: PLACE,
-    read: history,
+    read: async (db, after) => withoutWatchOnly(trx, await history(db, after)),
     what: (entry) => `history at block ${entry.block_number.toString()}, log ${entry.log_index.toString()}`,
     words: (stored, real) => [historyWords(stored), historyWords(real)],
     repair: (stored, real) => {
@@ -232,6 +232,15 @@ async function history(db: Db, after: Entry | null, fromBlock = 0): Promise<Entr
   const owners = await db.selectFrom("wallet_history").selectAll().where("transfer_id", "in", ids).execute();
   const byTransfer = Map.groupBy(owners, (owner) => owner.transfer_id);
   return rows.map((row) => ({ ...row, wallets: (byTransfer.get(row.id) ?? []).map((one) => one.wallet).sort() }));
+}
+
+/** The history of a watch-only wallet begins with its adoption. No block says when that was. */
+async function withoutWatchOnly(trx: Trx, entries: Entry[]): Promise<Entry[]> {
+  const owners = entries.flatMap(({ wallets }) => wallets);
+  const { rows } = await sql<{ address: string }>`
+    select address from wallets where watch_only = 1 and address in ${textSet(trx, owners)}`.execute(trx);
+  const left = new Set(rows.map(({ address }) => address));
+  return entries.map((entry) => ({ ...entry, wallets: entry.wallets.filter((wallet) => !left.has(wallet)) }));
 }
 
 /** Does not touch the totals: `compareCounters` repairs them afterwards. */

@@ -7,6 +7,7 @@ import { followContents } from "../../commands/follow-contents.ts";
 import { sealedPlace } from "../../keys/sealer.ts";
 import { listWallets, searchWallets } from "../../store/apps/wallets.ts";
 import { acceptsUnboundValues } from "../../store/db/meta.ts";
+import type { WalletRow } from "../../store/db/schema.ts";
 import { listWalletHistory as list } from "../../store/listings/history.ts";
 import { type ContentsFilter, listContents as storedContents } from "../../store/listings/holdings.ts";
 import type { HttpDeps } from "../deps.ts";
@@ -16,7 +17,7 @@ import { foundOne, placeOf, presentHeldNft, presentHistoryEntry, presentWallet }
 import { historyPage } from "../schemas/history.ts";
 import { optional, userIdentifier } from "../schemas/inputs.ts";
 import { contractNftsPage, heldNftsPage } from "../schemas/nfts.ts";
-import { address } from "../schemas/outputs.ts";
+import { address, watchOnly } from "../schemas/outputs.ts";
 import {
   listingOf,
   longPageQuery,
@@ -33,7 +34,7 @@ import { addressParams, contractParams, contractTokenParams, userParams } from "
 
 const user = z.string().nullable().describe("The app's own name for the user. null for a wallet without one.");
 
-const account = z.object({ address, user_identifier: user }).meta({ id: "Wallet" });
+const account = z.object({ address, user_identifier: user, watch_only: watchOnly }).meta({ id: "Wallet" });
 
 const accountsPage = z.object({ wallets: pageSchema(account), ...pageFrameFields }).meta({ id: "WalletsPage" });
 
@@ -215,7 +216,7 @@ interface CallerWithScopes {
 /** A page of all tokens in one of the app's wallets. */
 async function contentsPage(deps: HttpDeps, appId: string, address: string, query: PageInput) {
   const wallet = foundOne(await deps.lookUps.wallets([{ appId, address }]));
-  return tokensPage(deps, { wallet: wallet.address, filter: null, listing: "contents" }, query, {});
+  return tokensPage(deps, { wallet, filter: null, listing: "contents" }, query, {});
 }
 
 /** A page of the tokens of one contract, or of one token, in one of the app's wallets. */
@@ -227,7 +228,7 @@ async function contractContentsPage(
   query: PageInput,
 ) {
   const wallet = foundOne(await deps.lookUps.wallets([{ appId: caller.appId, address }]));
-  const part = { wallet: wallet.address, filter, listing: "contents_of_contract" };
+  const part = { wallet, filter, listing: "contents_of_contract" };
   readPage(query, part.listing);
   // Read before the holdings: they may be newer than this block, never older.
   const following = { ...deps, quota: deps.settings.limits.contracts };
@@ -237,11 +238,11 @@ async function contractContentsPage(
 
 async function tokensPage<R extends object>(
   deps: HttpDeps,
-  { wallet, filter, listing }: { wallet: string; filter: ContentsFilter | null; listing: string },
+  { wallet, filter, listing }: { wallet: WalletRow; filter: ContentsFilter | null; listing: string },
   query: PageInput,
   rest: R,
 ) {
-  const page = await storedContents(deps.database.read, wallet, filter, readPage(query, listing));
+  const page = await storedContents(deps.database.read, wallet.address, filter, readPage(query, listing));
   const place = placeOf(deps);
   let accepts: Promise<boolean> | null = null;
   // Read once for the page, and only if a value of it needs that.
@@ -251,7 +252,7 @@ async function tokensPage<R extends object>(
     const { unlockable, requestId } = nft;
     // Most tokens have no content, and an `await` for each of them would cost more than all else.
     const content =
-      unlockable === null || requestId === null
+      unlockable === null || requestId === null || wallet.watch_only === 1
         ? null
         : await deps.sealer.open(unlockable, sealedPlace("unlockable", requestId), acceptsUnbound);
     nfts.push(presentHeldNft(place, nft, content));

@@ -36,6 +36,7 @@ const burnNft = defineEndpoint({
   errors: [
     "quota_exceeded",
     "wallet_not_found",
+    "wallet_watch_only",
     "contract_not_supported",
     "not_supported_by_chain",
     "too_many_contracts",

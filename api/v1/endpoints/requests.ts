@@ -18,7 +18,7 @@ const RETRY_ERRORS = [
   ...(["not_found", "not_retryable", "quota_exceeded", "wallet_not_found", "collection_not_found"] as const),
   ...(["contract_not_supported", "not_supported_by_chain", "too_many_contracts", "token_not_found"] as const),
   ...(["token_already_exists", "insufficient_balance", "supply_exceeded", "wrong_hosting"] as const),
-  ...(["not_transferable", "token_busy", "service_cannot_mint", "metadata_frozen"] as const),
+  ...(["not_transferable", "token_busy", "service_cannot_mint", "metadata_frozen", "wallet_watch_only"] as const),
 ];
 
 const getRequest = defineEndpoint({

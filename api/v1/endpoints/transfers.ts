@@ -81,6 +81,7 @@ const transferNft = defineEndpoint({
   errors: [
     "quota_exceeded",
     "wallet_not_found",
+    "wallet_watch_only",
     "contract_not_supported",
     "not_supported_by_chain",
     "too_many_contracts",

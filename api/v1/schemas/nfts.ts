@@ -192,7 +192,10 @@ export const collectionNft = z
 export const heldNft = z
   .object({
     ...nftFields,
-    unlockable_content: z.string().nullable().describe("Shown only while this wallet holds the token."),
+    unlockable_content: z
+      .string()
+      .nullable()
+      .describe("Shown only while this wallet holds the token, and never to a watch-only wallet."),
     as_of_block: z
       .int()
       .nonnegative()

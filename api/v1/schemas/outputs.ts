@@ -9,6 +9,11 @@ export const address = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
   .meta({ id: "Address", description: "Address in EIP-55 checksum form." });
+export const watchOnly = z
+  .boolean()
+  .describe(
+    "true: an address of the user whose key is not at the service. Its tokens, history and events are shown, and it cannot send or burn tokens.",
+  );
 export const time = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)

@@ -74,6 +74,14 @@ describe("command line: drop of a folder from others", () => {
       expect((await run()).failed).to.equal(false);
     });
 
+    it("sends a batch of a version that did not send the old id", async () => {
+      const { start, uploads, batch } = await dropped();
+      const earlier = batch.replaceAll(/,"reference":"[0-9]+"/g, "").replace(/"key":"[^"]+/, "$&-0");
+      expect(earlier).to.not.contain("reference");
+      await write(start, ...uploads, earlier);
+      expect((await run()).failed).to.equal(false);
+    });
+
     it("sends no batch that names another owner or reference than the table", async () => {
       await rm(join(place.path, "json"), { recursive: true });
       await writeFile(join(place.path, "metadata.csv"), "file,name,owner,reference\n1.svg,A,bob,mine");

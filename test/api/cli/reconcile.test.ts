@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import { adoptWallets } from "../../../api/commands/adopt-wallets.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { FaultyNode } from "../../../scripts/scene/faulty-node.ts";
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
@@ -9,6 +10,7 @@ import { readContract } from "../../support/read-contract.ts";
 import { rejectionOf } from "../../support/rejection.ts";
 import { useService } from "../../support/use-service.ts";
 import { contents, countedTotals } from "../support/contents.ts";
+import { randomAddress } from "../support/rows.ts";
 import { DAMAGES } from "./support/damages.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
@@ -120,6 +122,19 @@ describe("reconcile", () => {
     );
     expect(await contract.royaltyFrozen()).to.equal(false);
     expect(await state()).to.deep.equal(right);
+  });
+
+  it("given a watch-only wallet: does not miss the history of the time before it was adopted", async () => {
+    const { database, contracts } = moneta.service;
+    const address = randomAddress();
+    await api.mint(erc721, address);
+    await caughtUp();
+    await adoptWallets(database, contracts, moneta.app.appId, [{ user: "wanda", address }]);
+    await api.mint(erc721, address);
+    await caughtUp();
+    expect((await run("--dry-run")).comparison.told).to.deep.equal([]);
+    const { total } = await api.ok("GET", `/v1/accounts/${address}/history`);
+    expect(total).to.equal(1);
   });
 
   it("given a backup that knows another attempt of a mined transaction: adds the mined attempt, reads its block again, and emits no event twice", async () => {

@@ -47,10 +47,10 @@ describe("look-ups of calls that arrive together", () => {
       source({ appId: me, wallet: randomAddress(), contract }),
     ]);
     expect(sources).to.deep.equal([
-      { ownsWallet: true, collectionType: null, soulbound: false, signedBurns: false },
-      { ownsWallet: false, collectionType: "ERC721", soulbound: false, signedBurns: true },
-      { ownsWallet: true, collectionType: "ERC721", soulbound: false, signedBurns: true },
-      { ownsWallet: false, collectionType: "ERC721", soulbound: false, signedBurns: true },
+      { ownsWallet: true, watchOnly: false, collectionType: null, soulbound: false, signedBurns: false },
+      { ownsWallet: false, watchOnly: false, collectionType: "ERC721", soulbound: false, signedBurns: true },
+      { ownsWallet: true, watchOnly: false, collectionType: "ERC721", soulbound: false, signedBurns: true },
+      { ownsWallet: false, watchOnly: false, collectionType: "ERC721", soulbound: false, signedBurns: true },
     ]);
     expect(statements()).to.equal(1);
     const [ours, others] = [hashOf(api.app.token), hashOf(api.other.token)];

@@ -1,13 +1,17 @@
 import { expect } from "chai";
 
 import type { Block } from "../../../api/chain/client.ts";
+import { adoptWallets } from "../../../api/commands/adopt-wallets.ts";
 import type { TokenMove } from "../../../api/domain/token.ts";
+import { attributeRange } from "../../../api/indexer/attribute-range.ts";
+import { addNodeFacts } from "../../../api/indexer/node-facts.ts";
 import type { ChainRange } from "../../../api/indexer/read-range.ts";
+import { BlockWriter } from "../../../api/indexer/store-blocks.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { startAtBlock } from "../support/blocks.ts";
 import { follow } from "../support/follow.ts";
-import { addApp, APP, hashOf, randomAddress } from "../support/rows.ts";
+import { addApp, addCollection, APP, hashOf, randomAddress } from "../support/rows.ts";
 import { indexerContext, RangeWriter } from "./support/context.ts";
 
 const LAST = 20;
@@ -75,5 +79,30 @@ describe("blocks that were read while apps began or ended to follow contracts", 
       { address: early, followed_from: -5 },
       { address: late, followed_from: LAST },
     ]);
+  });
+
+  it("and before an app named an address as that of a user, are read again: the address has their history", async () => {
+    await addApp(database);
+    const contract = await addCollection(database);
+    const [context, to] = [indexerContext(database), randomAddress()];
+    const mint = { contract, tokenId: "1", quantity: "1", from: null, to, logIndex: 0, subIndex: 0 };
+    const range = (foreignVersion: number): ChainRange => ({
+      ...blocksWithMoves(),
+      indexed: { collections: new Map([[contract, "ERC721"]]), foreign: new Map(), foreignVersion },
+      moves: [{ ...mint, blockNumber: 1, transactionHash: hashOf("t") }],
+    });
+    const writer = new BlockWriter(context);
+    const slice = await writer.cutNext(range(0));
+    const { attributed, owners } = await attributeRange(context, slice);
+    const complete = await addNodeFacts(context, slice, attributed, owners);
+    const users = [{ user: "ann", address: to }];
+    expect(await adoptWallets(database, context.contracts, APP, users)).to.deep.equal(["added"]);
+    const final = { confirmed: LAST, failuresUpTo: Infinity, deep: LAST };
+    expect(await writer.store(slice, complete, final)).to.equal(false);
+    // What adds nothing makes nothing be read again.
+    expect(await adoptWallets(database, context.contracts, APP, users)).to.deep.equal(["already_there"]);
+    expect(await new RangeWriter(context).store(range(1), LAST)).to.equal(true);
+    const history = await database.read.selectFrom("wallet_history").select("wallet").execute();
+    expect(history).to.deep.equal([{ wallet: to }]);
   });
 });

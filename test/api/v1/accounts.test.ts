@@ -57,7 +57,7 @@ describe("accounts", () => {
         trx.updateTable("wallets").set({ user_identifier: user }).where("user_identifier", "=", "old").execute(),
       );
       const found = await api.get(`/v1/accounts/user/${encodeURIComponent(user)}`);
-      expect(found.body).to.deep.equal({ address: made.body.address, user_identifier: user });
+      expect(found.body).to.deep.equal({ address: made.body.address, user_identifier: user, watch_only: false });
       const again = await api.post("/v1/accounts", { user_identifier: user });
       expectRefusal(again, 422, "user_identifier_taken", { user_identifier: "user_identifier_taken" });
     });

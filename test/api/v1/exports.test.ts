@@ -143,7 +143,7 @@ describe("exports", () => {
       const rows = rowsOf((await api.get("/v1/exports/wallets")).text);
       expect(rows.map(({ address }) => address)).to.deep.equal(stored.map(({ address }) => address));
       expect(rows).to.have.length(601);
-      expect(rows[0]).to.have.all.keys("user_identifier", "address", "created_at");
+      expect(rows[0]).to.have.all.keys("user_identifier", "address", "created_at", "watch_only");
     });
 
     it("as CSV quote texts and disarm formulas, and a program can undo that", async () => {
@@ -154,17 +154,19 @@ describe("exports", () => {
       const answer = await api.get("/v1/exports/wallets", CSV);
       expect(answer.headers.get("content-type")).to.equal("text/csv; charset=utf-8");
       const [head, ...lines] = answer.text.split("\r\n");
-      expect(head).to.equal("user_identifier,address,created_at");
+      expect(head).to.equal("user_identifier,address,created_at,watch_only");
       const shown = ["alice", `'=HYPERLINK(""x"",""y"")`, "'+1", "'-1", "'@a", "''a", `b,""c`, "a;=1", "'＝1", "ä"];
       const times = rowsOf((await api.get("/v1/exports/wallets")).text).map((row) => String(row["created_at"]));
       const expected = [...shown.map((name) => `"${name}"`), ""].map(
-        (name, index) => `${name},"${addresses[index] ?? ""}","${times[index] ?? ""}"`,
+        (name, index) => `${name},"${addresses[index] ?? ""}","${times[index] ?? ""}",false`,
       );
       expect(lines).to.deep.equal([...expected, ""]);
     });
 
     it("have only the names of the columns when there are none", async () => {
-      expect((await api.get("/v1/exports/wallets", CSV)).text).to.equal("user_identifier,address,created_at\r\n");
+      expect((await api.get("/v1/exports/wallets", CSV)).text).to.equal(
+        "user_identifier,address,created_at,watch_only\r\n",
+      );
       const answer = await api.get("/v1/exports/wallets");
       expect([answer.status, answer.text, answer.headers.get("content-length")]).to.deep.equal([200, "", "0"]);
     });

@@ -30,16 +30,23 @@ describe("PATCH /v1/accounts/:address", () => {
     const contract = await addCollection(api);
     await addMint(api, { contract, to: address, tokenId: 1 });
     const renamed = await rename(address.toLowerCase(), "anna");
-    expect([renamed.status, renamed.body]).to.deep.equal([200, { address, user_identifier: "anna" }]);
+    expect([renamed.status, renamed.body]).to.deep.equal([
+      200,
+      { address, user_identifier: "anna", watch_only: false },
+    ]);
     expect([await walletOf("anna"), await walletOf("ann")]).to.deep.equal([address, undefined]);
     expect((await api.get(`/v1/accounts/${address}`)).body).to.include({ total: 1 });
     for (const none of [null, ""]) {
-      expect((await rename(address, none)).body).to.deep.equal({ address, user_identifier: null });
+      expect((await rename(address, none)).body).to.deep.equal({ address, user_identifier: null, watch_only: false });
       expect(await walletOf("anna")).to.equal(undefined);
       expect((await rename(address, "anna")).status).to.equal(200);
     }
     const unnamed = await addWallet(api);
-    expect((await rename(unnamed, "late")).body).to.deep.equal({ address: unnamed, user_identifier: "late" });
+    expect((await rename(unnamed, "late")).body).to.deep.equal({
+      address: unnamed,
+      user_identifier: "late",
+      watch_only: false,
+    });
   });
 
   it("refuses a name that another wallet of the app has, and one that no new user may have", async () => {

@@ -56,6 +56,7 @@ describe("to_user", () => {
     expect((await api.post("/v1/accounts", { user_identifier: user })).body).to.deep.equal({
       address,
       user_identifier: user,
+      watch_only: false,
     });
   });
 

@@ -32,7 +32,7 @@ describe("what the browser remembers of imports", () => {
   it("names tokens apart whose pictures have the same name and another size", () => {
     const files = { image: "1.png" };
     const token = {
-      ...{ source: "1.png", tokenId: null, supply: null, owner: null, reference: null, unlockable: null },
+      ...{ source: "1.png", tokenId: null, oldId: null, supply: null, owner: null, reference: null, unlockable: null },
       ...{ metadata: {}, files },
     };
     const nameWith = (size: number) => nameOfToken(token, { user: "alice" }, () => size);

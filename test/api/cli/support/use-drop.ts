@@ -16,6 +16,7 @@ interface Result {
   completed: number;
   failed: number;
   unknown: number;
+  token_ids?: string | null;
 }
 
 /** Gives each test of a `describe` block an empty folder, a new ERC721 collection, and the command `drop` from one to the other. */

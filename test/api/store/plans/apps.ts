@@ -41,6 +41,7 @@ import {
   insertWallets,
   listWallets,
   delegatedAmong,
+  ownAmong,
   setUserIdentifier,
   walletPaths,
 } from "../../../../api/store/apps/wallets.ts";
@@ -124,6 +125,7 @@ async function callsOfAnApp({ read, write }: Tour): Promise<void> {
   for (const page of PAGES) await listWallets(read, app, "oldest", page);
   await walletPaths(read, [BUSY.wallet, "nobody"]);
   await delegatedAmong(read, [BUSY.wallet, "nobody"]);
+  await ownAmong(read, [{ address: BUSY.wallet }, { address: "nobody" }]);
   await write((trx) => noteDelegated(trx, [BUSY.wallet]));
   await withdrawals({ read, write });
 }

@@ -10,8 +10,13 @@ import {
   storeVerified,
   unverifiedCollections,
 } from "../../../../api/store/listings/collections.ts";
-import { exportHoldings, exportWallets } from "../../../../api/store/listings/exports.ts";
-import { listTokenHistory, listWalletHistory } from "../../../../api/store/listings/history.ts";
+import {
+  exportHoldings,
+  exportMedia,
+  exportUnlockable,
+  exportWallets,
+} from "../../../../api/store/listings/exports.ts";
+import { exportHistory, listTokenHistory, listWalletHistory } from "../../../../api/store/listings/history.ts";
 import { isHeld, listContents, listHolders } from "../../../../api/store/listings/holdings.ts";
 import {
   findMintedNft,
@@ -123,7 +128,9 @@ export async function runListings(tour: Tour): Promise<void> {
   }
   // The second page is that after a row.
   const { editions } = BUSY;
-  for (const pages of [exportHoldings(read, app, editions), exportWallets(read, app)]) {
+  const tokens = [exportHoldings(read, app, editions), exportHistory(read, app, editions)];
+  const ofApp = [exportWallets(read, app), exportMedia(read, app), exportUnlockable(read, app)];
+  for (const pages of [...tokens, ...ofApp]) {
     for (const _ of [1, 2]) await pages.next();
   }
   await findCollection(read, collection);
