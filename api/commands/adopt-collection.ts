@@ -49,7 +49,7 @@ export function textToSign({ adoptables }: Pick<AdoptDeps, "adoptables">, appId:
  * Makes a contract that another party has deployed a collection of the app. Its tokens, holders and history are read in the
  * background. Idempotent.
  * @param signed null: the operator allows it.
- * @throws ApiError `contract_not_supported`, `adoption_not_permitted`, `too_many_contracts`, `unavailable`
+ * @throws ApiError `contract_not_supported`, `adoption_not_permitted`, `too_many_contracts`, `validation_failed`, `unavailable`
  */
 export async function adoptCollection(
   deps: AdoptDeps,
@@ -87,6 +87,12 @@ async function inspect(
     if (contract === null) throw refused();
     if (signed !== null)
       await requirePermission(adoptables, { contract: address, app: appId }, contract, signed, abort);
+    if (fromBlock !== null && fromBlock > contract.block)
+      throw fieldError(
+        "validation_failed",
+        "from_block",
+        `Must not be above the newest block, ${contract.block.toString()}.`,
+      );
     return { contract, firstBlock: fromBlock ?? (await adoptables.firstBlock(address, abort)) };
   } catch (error) {
     if (error instanceof ChainUnavailable) throw chainUnavailable(error);

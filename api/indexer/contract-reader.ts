@@ -51,46 +51,58 @@ const BALANCES = 200;
  */
 export class ContractReader {
   readonly #deps: ContractReaderDeps;
-  readonly #loop: WorkLoop;
+  readonly #contracts: WorkLoop;
+  readonly #reads: WorkLoop;
 
   constructor(deps: ContractReaderDeps) {
     this.#deps = deps;
-    this.#loop = new WorkLoop({
-      logger: deps.logger,
-      wake: deps.wake,
-      pollInterval: POLL,
-      messages: {
-        failed: "followed contracts cannot be read; retrying",
-        recovered: "followed contracts can be read again",
-      },
-      describe: describeError,
-    });
+    const loop = () =>
+      new WorkLoop({
+        logger: deps.logger,
+        wake: deps.wake,
+        pollInterval: POLL,
+        messages: {
+          failed: "followed contracts cannot be read; retrying",
+          recovered: "followed contracts can be read again",
+        },
+        describe: describeError,
+      });
+    [this.#contracts, this.#reads] = [loop(), loop()];
   }
 
   get lastError(): string | null {
-    return this.#loop.lastError;
+    return this.#contracts.lastError ?? this.#reads.lastError;
   }
 
+  /** Balances do not wait for contracts: the past of an adopted contract is read for seconds at a time. */
   async run(abort: AbortSignal): Promise<void> {
-    await this.#loop.run(async (stop) => this.step(stop), abort);
+    const contracts = this.#contracts.run((stop) => this.#inspectDue(stop), abort);
+    await Promise.all([contracts, this.#reads.run((stop) => this.#readDue(stop), abort)]);
   }
 
   /** Does what is due now. @throws the first error of the node, after everything else was done. */
-  async step(abort: AbortSignal = new AbortController().signal): Promise<StepResult> {
-    const { database, readsPerMinute } = this.#deps;
-    const now = this.#deps.now();
-    const { contracts, reads, start } = await database.write(async (trx) => ({
-      contracts: await leaseContracts(trx, now),
-      reads: await leaseReads(trx, now, readsPerMinute),
+  step(abort: AbortSignal = new AbortController().signal): Promise<StepResult> {
+    return allOf([this.#inspectDue(abort), this.#readDue(abort)], abort);
+  }
+
+  async #inspectDue(abort: AbortSignal): Promise<StepResult> {
+    const due = await this.#deps.database.write((trx) => leaseContracts(trx, this.#deps.now()));
+    return allOf(
+      due.map((contract) => this.#inspect(contract, abort)),
+      abort,
+    );
+  }
+
+  async #readDue(abort: AbortSignal): Promise<StepResult> {
+    const { database, readsPerMinute, now } = this.#deps;
+    const { reads, start } = await database.write(async (trx) => ({
+      reads: await leaseReads(trx, now(), readsPerMinute),
       start: await startOfRead(trx),
     }));
-    const ends = await Promise.allSettled([
-      ...contracts.map((contract) => this.#inspect(contract, abort)),
-      ...reads.map((read) => this.#read(read, start, abort)),
-    ]);
-    const failed = ends.find((end) => end.status === "rejected");
-    if (failed !== undefined && !abort.aborted) throw failed.reason;
-    return ends.length === 0 ? "idle" : "again";
+    return allOf(
+      reads.map((read) => this.#read(read, start, abort)),
+      abort,
+    );
   }
 
   async #inspect(contract: ForeignContractRow, abort: AbortSignal): Promise<void> {
@@ -176,4 +188,12 @@ export class ContractReader {
   #bounds(abort: AbortSignal): { gas: number; abort: AbortSignal } {
     return { gas: this.#deps.foreignCallGas, abort: AbortSignal.any([abort, AbortSignal.timeout(DEADLINE)]) };
   }
+}
+
+/** Waits for all. @throws the first error. */
+async function allOf(works: readonly Promise<unknown>[], abort: AbortSignal): Promise<StepResult> {
+  const ends = await Promise.allSettled(works);
+  const failed = ends.find((end) => end.status === "rejected");
+  if (failed !== undefined && !abort.aborted) throw failed.reason;
+  return ends.some((end) => end.status === "fulfilled" && end.value !== "idle") ? "again" : "idle";
 }

@@ -6,14 +6,7 @@ import { mapInSlices } from "../shared/in-slices.ts";
 import type { Database } from "../store/db/database.ts";
 import { checkpointOf, confirmedBlock } from "../store/db/meta.ts";
 import type { ForeignContractRow } from "../store/db/schema-contracts.ts";
-import {
-  interruptReading,
-  isRemoving,
-  type PastPart,
-  removeEarlier,
-  returnContract,
-  storePast,
-} from "../store/ledger/adoptions.ts";
+import { interruptReading, type PastPart, returnContract, storePast } from "../store/ledger/adoptions.ts";
 import type { Quarantined } from "../store/ledger/contract-states.ts";
 import { type ChainRange, readRange } from "./read-range.ts";
 
@@ -23,12 +16,12 @@ interface ReadPastDeps {
   now: () => number;
 }
 
-/** Moves that one commit stores or removes. */
+/** Moves that one commit stores. */
 const MOST_MOVES = 2_000;
 /** A block with more moves of one contract is not read: all of its moves are stored in one commit. */
 const MOST_OF_BLOCK = 20_000;
-/** How long one process goes on with a contract, in milliseconds. Shorter than its lease. */
-const TURN = 8_000;
+/** How long one process goes on with a contract, in milliseconds. Shorter than its lease. The contracts of other apps wait. */
+const TURN = 2_000;
 /** Milliseconds after which a contract is tried again that could not be stored. */
 const PAUSE = 1_000;
 
@@ -51,9 +44,7 @@ export async function readPast(
   let contract = leased;
   while (performance.now() < end && !abort.aborted) {
     const held = contract;
-    const next: ForeignContractRow | "floods" | null = isRemoving(held)
-      ? await database.write((trx) => removeEarlier(trx, held, MOST_MOVES))
-      : await readFurther(deps, held);
+    const next: ForeignContractRow | "floods" | null = await readFurther(deps, held);
     if (next === "floods") return database.write((trx) => interruptReading(trx, held, now()));
     // Another process has it, or blocks are rolled back, or the history of a large block is being stored.
     if (next === null) return returned(held, now() + PAUSE);
@@ -71,6 +62,8 @@ async function readFurther(
   const from = (contract.as_of ?? 0) + 1;
   const [checkpoint, confirmed] = [await checkpointOf(database.read), await confirmedBlock(database.read)];
   if (contract.window_logs > MOST_ADOPTED_MOVES) return "floods";
+  // Its first block, or the next one, is not stored yet.
+  if (from > checkpoint) return null;
   const range = await readBlocks(
     client,
     contract,

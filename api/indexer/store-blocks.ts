@@ -21,7 +21,7 @@ import {
 } from "../store/ledger/contract-states.ts";
 import { followAfter } from "../store/ledger/follow.ts";
 import { hiddenFrom, removeHidden } from "../store/ledger/hidden-history.ts";
-import { followsSince } from "../store/ledger/indexed-contracts.ts";
+import { foreignChangesSince } from "../store/ledger/indexed-contracts.ts";
 import { MOST_DELETED } from "../store/ledger/rollback.ts";
 import { isReadAgain, makeTokenEvents } from "../store/ledger/token-events.ts";
 import { finalChanges, type DecidedRequest, UnreadableRequest } from "../store/requests/requests.ts";
@@ -163,8 +163,9 @@ async function storeSlice(
   const started = performance.now();
   const outcome = await database.write(async (trx) => {
     await lockLedger(trx);
-    const added = await followsSince(trx, indexed);
-    if (added !== null && again) return "changed";
+    const changes = await foreignChangesSince(trx, indexed);
+    // What adopted contracts need is never left out: how often they change is limited by adoptions and quarantines.
+    if (changes !== null && (again || changes.ofAdopted)) return "changed";
     const time = now();
     if (!(await applyRange(trx, complete, time))) return "outdated";
     // Otherwise no outcome is new, and no block has become final since the last commit.
@@ -175,8 +176,9 @@ async function storeSlice(
     // Far behind the head, blocks come first: they decide what callers see. Their events are made when the last one is stored.
     if (complete.to >= final.deep || (await isReadAgain(trx)))
       await makeTokenEvents(trx, eventLimits(context, final.deep), time);
-    await followAfter(trx, added ?? [], { since: complete.from - 1 });
-    await readAllAgain(trx, added ?? []);
+    const added = changes?.added ?? [];
+    await followAfter(trx, added, { since: complete.from - 1 });
+    await readAllAgain(trx, added);
     await countMoves(trx, movesOf(foreign), complete.to);
     const asOf = { asOf: complete.to, before: complete.from - 1 };
     const floods = await quarantine(trx, [...flooding], "flood", { ...asOf, now: now() });

@@ -13,12 +13,13 @@ import { FOLLOWED, type Quarantined } from "./contract-states.ts";
 import { hiddenFrom } from "./hidden-history.ts";
 import { countHistory, deleteHistory, insertHistory, type StoredMove } from "./history.ts";
 import { forgetHoldings, noteForeignChange, unfollowContract } from "./indexed-contracts.ts";
+import { listMissed } from "./listed-holdings.ts";
 
 /*
- * A contract of others becomes a collection of an app. Its state and its progress are in `foreign_contracts`: first what was
- * stored of it for followers is removed, then its logs are read from its first block on, and when they are read up to the newest
- * stored block, the indexer goes on with them. Blocks that are read back make no events, and are not in the histories of wallets,
- * which are in the order in which their entries were stored.
+ * A contract of others becomes a collection of an app. Its state and its progress are in `foreign_contracts`: its logs are read from
+ * its first block on, and when they are read up to the newest stored block, the indexer goes on with them. Each part that is read
+ * replaces what was stored of these blocks for followers. Blocks that are read back make no events, and are in the histories only of
+ * wallets whose app followed the contract then.
  */
 
 /** What the contract tells about itself. */
@@ -34,8 +35,6 @@ export interface AdoptedContract {
   block: number;
 }
 
-/** In `window_logs`: what was stored before the adoption is being removed. */
-const REMOVING = -1;
 /** When an adopted contract is asked again who owns it, in milliseconds. */
 const ASK_AGAIN = 3_600_000;
 
@@ -85,7 +84,7 @@ export async function adoptContract(
   await addToCounter(trx, counterKeys.collections(appId), 1);
   await forgetFollowed(trx, address);
   const reading = { type, name, state: "reading", reason: null, due_at: AT_ONCE, as_of: firstBlock - 1 } as const;
-  const counts = { failures: 0, window_from: 0, window_logs: REMOVING };
+  const counts = { failures: 0, window_from: 0, window_logs: 0 };
   await trx
     .insertInto("foreign_contracts")
     .values({ address, ...reading, ...counts, quarantines: 0, released_at: null, created_at: now })
@@ -132,33 +131,50 @@ export async function storePast(
   if (to > (await confirmedBlock(trx)) && (await storedBlock(trx, to))?.hash !== hash) return null;
   await lockCollections(trx, [address]);
   const counters = new CounterDeltas();
-  await insertHistory(trx, moves, new Set());
-  countHistory(moves, new Set(), counters);
-  await applyHoldings(trx, await entriesOf(trx, contract, moves), counters);
+  const followed = await withHistories(trx, address, moves);
+  const wallets = new Set(followed.flatMap(({ historyOf = [] }) => historyOf));
+  const earlier = trx.selectFrom("transfers").select(["id", "contract", "token_id"]).where("contract", "=", address);
+  const replaced = await earlier
+    .where("block_number", ">", contract.as_of ?? 0)
+    .where("block_number", "<=", to)
+    .execute();
+  await deleteHistory(trx, replaced, counters);
+  await insertHistory(trx, followed, wallets);
+  countHistory(followed, wallets, counters);
+  const changing = followed.filter(({ from, to: receiver }) => from !== receiver);
+  const type = contract.type ?? "ERC721";
+  await applyHoldings(
+    trx,
+    changing.map((move) => ({ move, type, kind: "adopted", mintedBy: null })),
+    counters,
+  );
   await counters.flush(trx);
   const [isUpToDate, window_logs] = [to === checkpoint, stored.window_logs + moves.length];
-  const state = isUpToDate ? { ...FOLLOWED, due_at: now + ASK_AGAIN } : { as_of: to, failures: 0, window_logs };
+  const state = isUpToDate
+    ? { ...FOLLOWED, due_at: now + ASK_AGAIN, window_logs: 0 }
+    : { as_of: to, failures: 0, window_logs };
   await trx.updateTable("foreign_contracts").set(state).where("address", "=", address).execute();
-  if (isUpToDate) await noteForeignChange(trx);
+  if (isUpToDate) {
+    await listMissed(trx, address);
+    await noteForeignChange(trx);
+  }
   return { ...stored, ...state };
 }
 
-/** The wallets whose app sees the contract have its tokens in their lists. */
-async function entriesOf(trx: Trx, { address, type }: ForeignContractRow, moves: readonly StoredMove[]) {
-  const changing = moves.filter(({ from, to }) => from !== to);
-  const parties = new Set(changing.flatMap(({ from, to }) => [from ?? [], to ?? []].flat()));
-  const { rows } = await sql<{ address: string }>`
-    select wallets.address from wallets where wallets.address in ${textSet(trx, parties)} and (
-      exists (select 1 from collections where collections.address = ${address} and collections.app_id = wallets.app_id)
-      or exists (select 1 from contract_follows as follow
-                  where follow.address = ${address} and follow.app_id = wallets.app_id and follow.ended_at is null))`.execute(
-    trx,
-  );
-  const listing = new Set(rows.map((row) => row.address));
-  return changing.map((move) => {
-    const historyOf = [move.from, move.to].filter((end): end is string => end !== null && listing.has(end));
-    return { move: { ...move, historyOf }, type: type ?? "ERC721", kind: "adopted" as const, mintedBy: null };
-  });
+/** The moves, with the wallets whose app followed the contract then: they have them in their histories. */
+async function withHistories(trx: Trx, contract: string, moves: readonly StoredMove[]): Promise<StoredMove[]> {
+  const parties = new Set(moves.flatMap(({ from, to }) => [from ?? [], to ?? []].flat()));
+  const { rows } = await sql<{ address: string; after: number; until: number | null }>`
+    select wallets.address, follow.followed_from as "after", follow.ended_at as "until"
+      from contract_follows as follow join wallets on wallets.app_id = follow.app_id
+     where follow.address = ${contract} and wallets.address in ${textSet(trx, parties)}`.execute(trx);
+  const times = Map.groupBy(rows, ({ address }) => address);
+  const has = (end: string | null, block: number): end is string =>
+    end !== null && (times.get(end) ?? []).some(({ after, until }) => after < block && block <= (until ?? block));
+  return moves.map((move) => ({
+    ...move,
+    historyOf: [move.from, move.to].filter((end): end is string => has(end, move.blockNumber)),
+  }));
 }
 
 async function heldLease(trx: Trx, { address, state, due_at, as_of }: ForeignContractRow) {
@@ -170,33 +186,6 @@ async function heldLease(trx: Trx, { address, state, due_at, as_of }: ForeignCon
     .where("due_at", "=", due_at)
     .executeTakeFirst();
   return row !== undefined && row.as_of === as_of ? row : null;
-}
-
-/** Removes a part of what was stored of a contract before it was adopted. @returns the contract as it is now; null as above. */
-export async function removeEarlier(
-  trx: Trx,
-  contract: ForeignContractRow,
-  limit: number,
-): Promise<ForeignContractRow | null> {
-  await lockLedger(trx);
-  const stored = await heldLease(trx, contract);
-  if (stored === null || (await hiddenFrom(trx)) !== null) return null;
-  const rows = await trx
-    .selectFrom("transfers")
-    .select(["id", "contract", "token_id"])
-    .where("contract", "=", contract.address)
-    .limit(limit)
-    .execute();
-  const counters = new CounterDeltas();
-  await deleteHistory(trx, rows, counters);
-  await counters.flush(trx);
-  if (rows.length === limit) return stored;
-  await trx.updateTable("foreign_contracts").set({ window_logs: 0 }).where("address", "=", contract.address).execute();
-  return { ...stored, window_logs: 0 };
-}
-
-export function isRemoving({ window_logs: logs }: ForeignContractRow): boolean {
-  return logs === REMOVING;
 }
 
 /** Leaves a contract alone for a time that has too many moves to be read. */
@@ -236,6 +225,7 @@ export async function recordAdopted(
   now: number,
 ): Promise<void> {
   await returnContract(trx, contract, now + ASK_AGAIN);
+  await listMissed(trx, contract.address);
   if (known === null) return;
   await trx
     .updateTable("collections")

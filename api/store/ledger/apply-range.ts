@@ -21,6 +21,7 @@ import { forgetForeign } from "./indexed-contracts.ts";
 import { hiddenFrom, hideFrom, showHidden } from "./hidden-history.ts";
 import { countHistory, insertHistory, type StoredMove } from "./history.ts";
 import { HoldingSet, setHoldings } from "./holding-set.ts";
+import { unlistedAmong } from "./listed-holdings.ts";
 import { type MintContent, TokenSet } from "./token-set.ts";
 import { followedAmong, markUncertain, removeMarks } from "./uncertain.ts";
 
@@ -282,12 +283,7 @@ export async function applyHoldings(
       .map(({ move }) => move),
   );
   const adopted = moves.filter(({ kind }) => kind === "adopted");
-  const contracts = new Set(adopted.map(({ move }) => move.contract));
-  const listed = new Set(
-    adopted.flatMap(({ move }) => (move.historyOf ?? []).map((owner) => `${move.contract} ${owner}`)),
-  );
-  const isUnlisted = ({ contract, owner }: HoldingKey) =>
-    contracts.has(contract) && !listed.has(`${contract} ${owner}`);
+  const isUnlisted = await unlistedAmong(trx, adopted.flatMap(endsOf));
   const holdings = await HoldingSet.read(trx, moves.flatMap(endsOf), isUnlisted);
   for (const { move, type, kind, mintedBy } of moves) {
     if (kind === "adopted") {

@@ -12,7 +12,7 @@ import type { ForeignContractRow } from "../db/schema-contracts.ts";
 import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Db, type Trx } from "../db/sql.ts";
 import { checkpointOf } from "../db/meta.ts";
 import { AT_A_TIME, leaseUntil, READ_WAIT } from "./contract-reads.ts";
-import { followFromNow, readBack } from "./follow.ts";
+import { followFromNow } from "./follow.ts";
 import { adoptedAmong, noteForeignChange, unfollowContract } from "./indexed-contracts.ts";
 
 /** Blocks over which moves are counted. */
@@ -173,14 +173,18 @@ export async function recordInspection(
   await lockLedger(trx);
   const released = known !== undefined && contract.state === "quarantined";
   const isAdopted = (await adoptedAmong(trx, [contract.address])).size > 0;
+  // Whatever an adopted contract says now: its logs are read further.
+  const further = { state: "reading", as_of: contract.as_of ?? (await checkpointOf(trx)), due_at: AT_ONCE } as const;
   const changed = await trx
     .updateTable("foreign_contracts")
     .set({
       ...(known === undefined
         ? { due_at: now + READ_WAIT.first, failures: contract.failures }
-        : known === null
-          ? { state: "unsupported", due_at: now + UNSUPPORTED_FOR }
-          : { ...FOLLOWED, type: known.type, name: known.name }),
+        : isAdopted
+          ? { ...FOLLOWED, ...further }
+          : known === null
+            ? { state: "unsupported", due_at: now + UNSUPPORTED_FOR }
+            : { ...FOLLOWED, type: known.type, name: known.name }),
       ...(released ? { window_logs: 0, released_at: now } : {}),
     })
     .where("address", "=", contract.address)
@@ -188,8 +192,7 @@ export async function recordInspection(
     .where("state", "=", contract.state)
     .where("due_at", "=", contract.due_at)
     .executeTakeFirst();
-  if (changed.numUpdatedRows === 0n || known === undefined) return;
-  if (isAdopted) return readBack(trx, [contract.address], contract.as_of ?? (await checkpointOf(trx)));
+  if (changed.numUpdatedRows === 0n || known === undefined || isAdopted) return;
   const follows = await followsOf(trx, contract.address);
   if (known === null) for (const { appId } of follows) await unfollowContract(trx, appId, contract.address);
   else if (released) await readAllAgain(trx, follows);

@@ -144,17 +144,6 @@ export async function followAfter(
      where ended_at is null and followed_from >= ${since}
        and (app_id, address) in
         (select app_id, address from ${rowSet(trx, { app_id: "text", address: "text" }, rows)} as input)`.execute(trx);
-  const adopted = await adoptedAmong(trx, new Set(rows.map(({ address }) => address)));
-  await readBack(trx, [...adopted.keys()], since);
-}
-
-/** Lets the blocks after `asOf` of adopted contracts be read before the new ones. */
-export async function readBack(trx: Trx, contracts: readonly string[], asOf: number): Promise<void> {
-  if (contracts.length === 0) return;
-  await sql`
-    update foreign_contracts set state = 'reading', as_of = ${asOf}, due_at = ${AT_ONCE}, failures = 0, window_logs = 0
-     where address in ${textSet(trx, contracts)}`.execute(trx);
-  await noteForeignChange(trx);
 }
 
 /** A wallet's balance of a foreign token. */

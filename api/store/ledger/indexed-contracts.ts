@@ -173,23 +173,27 @@ export async function readEverIndexedContracts(db: Db): Promise<IndexedContracts
   return { ...(await new IndexedContractsCache().read(db)), foreign: await foreignOf(db, "ever") };
 }
 
-/**
- * Follows that were added after `indexed` was read. The logs of the blocks that were read with `indexed` may lack what they
- * need. @returns null when nothing about the followed contracts has changed.
- */
-export async function followsSince(
-  db: Db,
-  indexed: IndexedContracts,
-): Promise<{ appId: string; contract: string }[] | null> {
+/** What has changed since some logs were read. */
+export interface ForeignChanges {
+  /** The logs may lack what these need. */
+  added: { appId: string; contract: string }[];
+  /** Whether all logs of an adopted contract are wanted now and were not, or the other way round. */
+  ofAdopted: boolean;
+}
+
+/** @returns null when nothing about the foreign contracts has changed since `indexed` was read. */
+export async function foreignChangesSince(db: Db, indexed: IndexedContracts): Promise<ForeignChanges | null> {
   if ((await versionOf(db, "foreign_version")) === indexed.foreignVersion) return null;
-  const added: { appId: string; contract: string }[] = [];
-  for (const [contract, { followers, adopter }] of await foreignOf(db, "now")) {
+  const added: ForeignChanges["added"] = [];
+  const current = await foreignOf(db, "now");
+  for (const [contract, { followers }] of current) {
     if (indexed.collections.has(contract)) continue;
     const known = indexed.foreign.get(contract);
     for (const appId of followers.keys()) if (known?.followers.has(appId) !== true) added.push({ appId, contract });
-    if (adopter !== null && known?.adopter !== adopter) added.push({ appId: adopter, contract });
   }
-  return added;
+  const adoptedIn = (foreign: IndexedContracts["foreign"]) =>
+    [...foreign].flatMap(([contract, { adopter }]) => (adopter === null ? [] : [contract])).sort();
+  return { added, ofAdopted: adoptedIn(current).join() !== adoptedIn(indexed.foreign).join() };
 }
 
 async function foreignOf(db: Db, when: "now" | "ever"): Promise<ReadonlyMap<string, ForeignContract>> {

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
-import { textSet, type Trx } from "../db/sql.ts";
+import type { HoldingKey } from "../../domain/token.ts";
+import { rowSet, textSet, type Trx } from "../db/sql.ts";
 
 /*
  * Against whom: a contract that lies about its holders. All holders of an adopted contract are stored, because its collection lists
@@ -18,21 +19,51 @@ export function unlistHoldings(trx: Trx, appId: string, contract: string): Promi
   return setListed(trx, sql`contract = ${contract} and ${isOf(appId)}`, false);
 }
 
+/** Whether the app of a wallet has adopted a contract, or follows it. */
+function sees(contract: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(
+    exists (select 1 from collections
+             where collections.address = ${contract} and collections.adopted = 1
+               and collections.app_id = wallets.app_id)
+    or exists (select 1 from contract_follows as follow
+                where follow.address = ${contract} and follow.app_id = wallets.app_id and follow.ended_at is null))`;
+}
+
 /** Lists what new wallets hold already in the contracts that their app has adopted or follows. */
 export function listHoldingsOf(trx: Trx, wallets: Iterable<string>): Promise<void> {
+  const contract = sql.ref("holdings.contract");
   return setListed(
     trx,
     sql`owner in ${textSet(trx, wallets)} and exists (
-      select 1 from wallets
-       where wallets.address = holdings.owner and (
-         exists (select 1 from collections
-                  where collections.address = holdings.contract and collections.adopted = 1
-                    and collections.app_id = wallets.app_id)
-         or exists (select 1 from contract_follows as follow
-                     where follow.address = holdings.contract and follow.app_id = wallets.app_id
-                       and follow.ended_at is null)))`,
+      select 1 from wallets where wallets.address = holdings.owner and ${sees(contract)})`,
     true,
   );
+}
+
+/**
+ * Lists what another process has stored as unlisted, because it did not see a wallet or a follow yet that was committed at the same
+ * time.
+ */
+export function listMissed(trx: Trx, contract: string): Promise<void> {
+  return setListed(
+    trx,
+    sql`contract = ${contract} and exists (
+      select 1 from wallets where wallets.address = holdings.owner and ${sees(sql.ref("holdings.contract"))})`,
+    true,
+  );
+}
+
+/** @returns whether a new holding in one of these adopted contracts is left out of its owner's lists. */
+export async function unlistedAmong(trx: Trx, holdings: readonly HoldingKey[]): Promise<(key: HoldingKey) => boolean> {
+  if (holdings.length === 0) return () => false;
+  const contracts = new Set(holdings.map(({ contract }) => contract));
+  const rows = holdings.map(({ contract, owner }) => ({ contract, owner }));
+  const { rows: seen } = await sql<{ contract: string; owner: string }>`
+    select distinct input.contract, input.owner
+      from ${rowSet(trx, { contract: "text", owner: "text" }, rows)} as input
+      join wallets on wallets.address = input.owner where ${sees(sql.ref("input.contract"))}`.execute(trx);
+  const listed = new Set(seen.map(({ contract, owner }) => `${contract} ${owner}`));
+  return ({ contract, owner }) => contracts.has(contract) && !listed.has(`${contract} ${owner}`);
 }
 
 function isOf(appId: string): RawBuilder<unknown> {

@@ -103,11 +103,15 @@ async function undoTransfers(trx: Trx, fork: number, counters: CounterDeltas): P
   const dropped = rows.filter(({ id }) => id < hidden);
   // Sorted here: for an order by id, SQLite would read the whole table in that order instead of the blocks' index.
   dropped.sort((a, b) => b.id - a.id);
-  const foreign = await foreignAmong(trx, dropped);
-  const adopted = await adoptedAmong(trx, foreign);
-  for (const contract of adopted.keys()) foreign.delete(contract);
+  const found = await foreignAmong(trx, dropped);
+  const adopted = await adoptedAmong(trx, found.keys());
+  const foreign = new Set([...found.keys()].filter((contract) => !adopted.has(contract)));
   await undoHistory(trx, dropped, { foreign, fork }, counters);
-  const moved = dropped.filter((row) => !foreign.has(row.contract) && row.from_address !== row.to_address);
+  // What was stored for followers of an adopted contract, and is not read back yet, has changed no holdings.
+  const isRead = ({ contract, block_number: block }: TransferRow) => block <= (found.get(contract) ?? block);
+  const moved = dropped.filter(
+    (row) => !foreign.has(row.contract) && isRead(row) && row.from_address !== row.to_address,
+  );
   await undoMoves(trx, moved, { fork, adopted }, counters);
 }
 
@@ -237,13 +241,14 @@ async function undoOutcomes(trx: Trx, fork: number): Promise<StoredRequest[]> {
   return requests;
 }
 
-async function foreignAmong(trx: Trx, rows: TransferRow[]): Promise<Set<string>> {
+/** @returns by contract, the block up to which its logs are read; null: to the newest. */
+async function foreignAmong(trx: Trx, rows: TransferRow[]): Promise<Map<string, number | null>> {
   const contracts = [...new Set(rows.map((row) => row.contract))];
-  if (contracts.length === 0) return new Set();
+  if (contracts.length === 0) return new Map();
   const foreign = await trx
     .selectFrom("foreign_contracts")
-    .select("address")
+    .select(["address", "as_of"])
     .where("address", "in", contracts)
     .execute();
-  return new Set(foreign.map((row) => row.address));
+  return new Map(foreign.map((row) => [row.address, row.as_of]));
 }

@@ -356,7 +356,7 @@ interface StoredForeignHolding {
   quantity: string;
 }
 
-/** Balances of wallets in foreign contracts, in row order. */
+/** Balances in foreign contracts, in row order. Those of an adopted contract are older than its balances until its past is read. */
 export async function foreignHoldings(db: Db, after: number, limit: number): Promise<StoredForeignHolding[]> {
   return db
     .selectFrom("holdings")
@@ -372,6 +372,10 @@ export async function foreignHoldings(db: Db, after: number, limit: number): Pro
     .where("foreign_contracts.type", "is not", null)
     .$narrowType<{ type: CollectionType }>()
     .where("holdings.seq", ">", after)
+    .where(
+      sql<boolean>`(foreign_contracts.as_of is null or not exists (
+        select 1 from collections where collections.address = holdings.contract))`,
+    )
     .orderBy("holdings.seq")
     .limit(limit)
     .execute();

@@ -1,16 +1,11 @@
 import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
-import { createAdoptables } from "../../../api/chain/adoptable.ts";
-import { ChainClient } from "../../../api/chain/client.ts";
-import { adoptCollection } from "../../../api/commands/adopt-collection.ts";
-import { FOREIGN_CALL_GAS } from "../../../api/config/limits.ts";
-import { readContracts } from "../../../api/store/db/meta.ts";
-import { storedAddresses } from "../../../api/chain/contracts.ts";
 import type { WizardERC721 } from "../../../types/ethers-contracts/mocks/WizardERC721.ts";
 import { WizardERC721__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
+import { adoptAllowed, foreignRow, holdersOf } from "../support/adopt.ts";
 
 const CONFIRMATIONS = 4;
 const MOST_MOVES = 20;
@@ -32,34 +27,13 @@ describe("an adopted contract, and reorgs and floods", () => {
     const contract = await new WizardERC721__factory(owner).deploy(owner.address, size);
     return { contract, address: await contract.getAddress() };
   }
-  /** The operator adopts it for the app. */
-  async function adopt(address: string): Promise<void> {
-    const { database } = moneta.service;
-    const contracts = await readContracts(database.read, storedAddresses);
-    if (contracts === null) throw new Error("no contracts are stored");
-    const client = new ChainClient(moneta.node.url);
-    const adoptables = createAdoptables(client, { chainId: await client.chainId(), contracts }, FOREIGN_CALL_GAS);
-    const deps = { database, adoptables, signals: { contracts: { notify: () => undefined } } };
-    const settings = { limits: { contracts: 10 } };
-    await adoptCollection({ ...deps, settings }, moneta.app.appId, { address, fromBlock: null }, null);
-  }
-  const rowOf = (address: string) =>
-    moneta.service.database.read
-      .selectFrom("foreign_contracts")
-      .selectAll()
-      .where("address", "=", address)
-      .executeTakeFirstOrThrow();
+  const rowOf = (address: string) => foreignRow(moneta, address);
   const reaches = (address: string, state: "followed" | "quarantined" | "reading") =>
     eventually(async () => ((await rowOf(address)).state === state ? true : undefined));
   /** Compares all holders that are stored with those of the chain. */
   const sameAsChain = (contract: WizardERC721, address: string) =>
     eventually(async () => {
-      const rows = await moneta.service.database.read
-        .selectFrom("holdings")
-        .select(["token_id", "owner", "quantity"])
-        .where("contract", "=", address)
-        .execute();
-      const stored = rows.map((row) => `${row.token_id} ${row.owner} ${row.quantity}`).sort();
+      const stored = await holdersOf(moneta, address);
       const real: string[] = [];
       for (let id = 0n; id < (await contract.totalSupply()); id++)
         real.push(`${id.toString()} ${await contract.ownerOf(id)} 1`);
@@ -71,7 +45,7 @@ describe("an adopted contract, and reorgs and floods", () => {
     await (await contract.transferFrom(owner.address, stranger.address, 0)).wait();
     const before: unknown = await moneta.provider.send("evm_snapshot", []);
     await (await contract.mint(stranger.address, 2)).wait();
-    await adopt(address);
+    await adoptAllowed(moneta, address);
     await reaches(address, "followed");
     await (await contract.connect(stranger).transferFrom(stranger.address, owner.address, 0)).wait();
     expect(await sameAsChain(contract, address)).to.have.length(4);
@@ -90,7 +64,7 @@ describe("an adopted contract, and reorgs and floods", () => {
 
   it("is read further from where it flooded, once the quarantine is over", async () => {
     const { contract, address } = await deploy(1);
-    await adopt(address);
+    await adoptAllowed(moneta, address);
     await reaches(address, "followed");
     await (await contract.mint(stranger.address, MOST_MOVES + 1)).wait();
     await reaches(address, "quarantined");

@@ -1,7 +1,11 @@
 import { expect } from "chai";
 
 import { CounterDeltas } from "../../../../api/store/db/counters.ts";
-import { followsSince, forgetForeign, IndexedContractsCache } from "../../../../api/store/ledger/indexed-contracts.ts";
+import {
+  foreignChangesSince,
+  forgetForeign,
+  IndexedContractsCache,
+} from "../../../../api/store/ledger/indexed-contracts.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { startAtBlock } from "../../support/blocks.ts";
 import { follow as followIn } from "../../support/follow.ts";
@@ -55,13 +59,19 @@ describe("IndexedContractsCache", () => {
 
   it("tells which follows were added since", async () => {
     const indexed = await read();
-    expect(await followsSince(database.read, indexed)).to.equal(null);
+    expect(await foreignChangesSince(database.read, indexed)).to.equal(null);
     const contract = await follow();
-    expect(await followsSince(database.read, indexed)).to.deep.equal([{ appId: APP, contract }]);
-    expect(await followsSince(database.read, await read())).to.equal(null);
+    expect(await foreignChangesSince(database.read, indexed)).to.deep.equal({
+      added: [{ appId: APP, contract }],
+      ofAdopted: false,
+    });
+    expect(await foreignChangesSince(database.read, await read())).to.equal(null);
     await addApp(database, "app-2");
     const again = await read();
     await followIn(database, { app: "app-2", address: contract });
-    expect(await followsSince(database.read, again)).to.deep.equal([{ appId: "app-2", contract }]);
+    expect(await foreignChangesSince(database.read, again)).to.deep.equal({
+      added: [{ appId: "app-2", contract }],
+      ofAdopted: false,
+    });
   });
 });

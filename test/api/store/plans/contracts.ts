@@ -6,7 +6,6 @@ import {
   adoptContract,
   interruptReading,
   recordAdopted,
-  removeEarlier,
   returnContract,
   storePast,
 } from "../../../../api/store/ledger/adoptions.ts";
@@ -29,7 +28,7 @@ import {
   recordReads,
   leaseContracts,
 } from "../../../../api/store/ledger/contract-states.ts";
-import { findForeignContracts, followAfter, followContracts, readBack } from "../../../../api/store/ledger/follow.ts";
+import { findForeignContracts, followAfter, followContracts } from "../../../../api/store/ledger/follow.ts";
 import { readEverIndexedContracts, unfollowContract } from "../../../../api/store/ledger/indexed-contracts.ts";
 import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import { listFollowedContracts, storedContents } from "../../../../api/store/listings/followed-contracts.ts";
@@ -98,14 +97,15 @@ async function adopt({ read, write }: Pick<Tour, "read" | "write">): Promise<voi
     if (leased?.address !== ADOPTED) throw new Error("the contract is due");
     return leased;
   };
-  const removed = await take().then((leased) => write((trx) => removeEarlier(trx, leased, 10)));
-  if (removed === null) throw new Error("the lease is held");
+  const first = await take();
   const move = moveOf({ contract: ADOPTED, tokenId: "1", from: null, to: "wallet-1", blockNumber: 1 });
-  const part = await write((trx) => storePast(trx, removed, { moves: [move], to: 1, hash: undefined }, NOW));
+  const part = await write((trx) => storePast(trx, first, { moves: [move], to: 1, hash: undefined }, NOW));
   if (part === null) throw new Error("the part is stored");
   await write((trx) => returnContract(trx, part, NOW));
   await take().then((leased) => write((trx) => interruptReading(trx, leased, NOW)));
-  await write((trx) => readBack(trx, [ADOPTED], 1));
+  const [released] = await write((trx) => leaseContracts(trx, NOW + 60_000));
+  if (released?.state !== "quarantined") throw new Error("the quarantine is over");
+  await write((trx) => recordInspection(trx, released, null, NOW));
   const last = await take();
   const to = await checkpointOf(read);
   const hash = (await storedBlock(read, to))?.hash;

@@ -13,7 +13,7 @@ import { rollback, rollbackStep } from "../../../../api/store/ledger/rollback.ts
 import { StrangerWindows } from "../../../../api/store/ledger/stranger-windows.ts";
 import { correctTokenEvents, makeTokenEvents } from "../../../../api/store/ledger/token-events.ts";
 import {
-  followsSince,
+  foreignChangesSince,
   noteForeignChange,
   readIndexedContracts,
 } from "../../../../api/store/ledger/indexed-contracts.ts";
@@ -234,6 +234,6 @@ async function readTokens(tour: Tour): Promise<void> {
   await isAnythingUndecided(read);
   const indexed = await readIndexedContracts(read);
   await write((trx) => noteForeignChange(trx));
-  await followsSince(read, indexed);
+  await foreignChangesSince(read, indexed);
   await runContracts(tour, { contract: FOREIGN, owner: ALICE });
 }
