@@ -1092,9 +1092,9 @@ export interface components {
       token_id: components["schemas"]["Integer"];
       /** @description ERC1155: number of copies in this wallet or this collection. */
       quantity?: components["schemas"]["Integer"];
-      /** @description URI of the metadata, as the contract returns it. */
+      /** @description URI of the metadata, as the contract returns it. Of an adopted collection, where the service has its copy of them. */
       token_uri: string | null;
-      /** @description Hosted tokens only. */
+      /** @description Only of hosted tokens, and of those of adopted collections that were copied here. Of the latter, the fields of this list that have these types: `token_uri` has all of them, as they came. */
       metadata: components["schemas"]["TokenMetadata"] | null;
       /** @description Time of the block of the mint. */
       minted_at: components["schemas"]["Time"] | null;
@@ -1269,9 +1269,9 @@ export interface components {
       token_id: components["schemas"]["Integer"];
       /** @description ERC1155: number of copies in this wallet or this collection. */
       quantity?: components["schemas"]["Integer"];
-      /** @description URI of the metadata, as the contract returns it. */
+      /** @description URI of the metadata, as the contract returns it. Of an adopted collection, where the service has its copy of them. */
       token_uri: string | null;
-      /** @description Hosted tokens only. */
+      /** @description Only of hosted tokens, and of those of adopted collections that were copied here. Of the latter, the fields of this list that have these types: `token_uri` has all of them, as they came. */
       metadata: components["schemas"]["TokenMetadata"] | null;
       /** @description Time of the block of the mint. */
       minted_at: components["schemas"]["Time"] | null;
@@ -1313,9 +1313,9 @@ export interface components {
       token_id: components["schemas"]["Integer"];
       /** @description ERC1155: number of copies in this wallet or this collection. */
       quantity?: components["schemas"]["Integer"];
-      /** @description URI of the metadata, as the contract returns it. */
+      /** @description URI of the metadata, as the contract returns it. Of an adopted collection, where the service has its copy of them. */
       token_uri: string | null;
-      /** @description Hosted tokens only. */
+      /** @description Only of hosted tokens, and of those of adopted collections that were copied here. Of the latter, the fields of this list that have these types: `token_uri` has all of them, as they came. */
       metadata: components["schemas"]["TokenMetadata"] | null;
       /** @description Time of the block of the mint. */
       minted_at: components["schemas"]["Time"] | null;
@@ -1333,9 +1333,9 @@ export interface components {
       token_id: components["schemas"]["Integer"];
       /** @description ERC1155: number of copies in this wallet or this collection. */
       quantity?: components["schemas"]["Integer"];
-      /** @description URI of the metadata, as the contract returns it. */
+      /** @description URI of the metadata, as the contract returns it. Of an adopted collection, where the service has its copy of them. */
       token_uri: string | null;
-      /** @description Hosted tokens only. */
+      /** @description Only of hosted tokens, and of those of adopted collections that were copied here. Of the latter, the fields of this list that have these types: `token_uri` has all of them, as they came. */
       metadata: components["schemas"]["TokenMetadata"] | null;
       /** @description Time of the block of the mint. */
       minted_at: components["schemas"]["Time"] | null;

@@ -2,6 +2,7 @@ import { ChainUnavailable, RpcError, describeError } from "../chain/errors.ts";
 import { readOnce } from "./state.ts";
 import { type Check, type DoctorContext, type Finding, problem, type Result, RESULTS, warning } from "./check.ts";
 import { effects, indexer, pins, receipts } from "./work-checks.ts";
+import { rescued } from "./rescued.ts";
 import { chain, contracts, l1Data, lanes, numbers, reserve } from "./chain-checks.ts";
 import { sealed, seed } from "./key-checks.ts";
 import { backlog, fees, followed, funds, mined, nodes, outbox, parked, relay } from "./condition-checks.ts";
@@ -10,7 +11,7 @@ import { backlog, fees, followed, funds, mined, nodes, outbox, parked, relay } f
 export const CHECKS: readonly Check[] = [
   ...[chain, nodes, contracts, seed, sealed],
   ...[relay, lanes, mined, fees, l1Data, reserve, funds, numbers],
-  ...[backlog, outbox, pins, parked, indexer, receipts, followed, effects],
+  ...[backlog, outbox, pins, parked, indexer, receipts, followed, rescued, effects],
 ];
 
 export interface Examination {

@@ -124,9 +124,10 @@ export const NOUNS: readonly Noun[] = [
       verbs.webhookDisable,
     ];
   }),
-  group("collection", "Make contracts that others deployed collections of an app.", async () => {
+  group("collection", "Make contracts that others deployed collections of an app; copy their metadata.", async () => {
     const verbs = await import("./collection.ts");
-    return [verbs.collectionAdopt];
+    const { collectionRescue } = await import("./rescue.ts");
+    return [verbs.collectionAdopt, collectionRescue];
   }),
   group("contract", "List the contracts of others that apps follow; stop following one.", async () => {
     const verbs = await import("./contract.ts");

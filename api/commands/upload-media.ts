@@ -50,7 +50,7 @@ export async function uploadMedia(deps: UploadDeps, appId: string, sent: SentFil
       if (quota === null || size <= quota - used || (await isStored(deps.database.read, appId, cid))) return;
       throw overQuota({ name: "media_bytes", limit: quota });
     });
-    await deps.database.write((trx) => record(trx, deps.blocks.name, { appId, file }));
+    await deps.database.write((trx) => recordUpload(trx, deps.blocks.name, { appId, file }));
     return file;
   });
 }
@@ -89,8 +89,15 @@ async function store(
   }
 }
 
-/** @throws ApiError `quota_exceeded` when other files have used up the quota in the meantime. */
-async function record(trx: Trx, store: string, { appId, file }: { appId: string; file: StoredFile }): Promise<void> {
+/**
+ * The app stores a file whose blocks are in the store of this name.
+ * @throws ApiError `quota_exceeded` when other files have used up the quota in the meantime. @throws BlockStoreUnavailable
+ */
+export async function recordUpload(
+  trx: Trx,
+  store: string,
+  { appId, file }: { appId: string; file: StoredFile },
+): Promise<void> {
   const problem = await mediaStoreProblem(trx, store);
   if (problem !== null) throw new BlockStoreUnavailable(problem);
   const apps = await holdApps(trx, [appId]);

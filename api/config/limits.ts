@@ -14,6 +14,11 @@ export const MAX_BODY_BYTES = 1_048_576;
 export const MAX_BATCH_BYTES = 8_388_608;
 /** Gas limit of one call that reads a contract of others. */
 export const FOREIGN_CALL_GAS = 100_000;
+/**
+ * Gas limit of one call that asks an adopted contract for a URI: some contracts make the whole picture in it. Nodes refuse more than
+ * a transaction may have (EIP-7825).
+ */
+export const RESCUE_CALL_GAS = 16_000_000;
 
 /** Moves of an adopted contract that are read without a pause. One that has more is quarantined in between. */
 export const MOST_ADOPTED_MOVES = 5_000_000;

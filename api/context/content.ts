@@ -2,6 +2,7 @@ import { join } from "node:path";
 
 import type { Logger } from "pino";
 
+import type { MediaUse } from "../../client/rules/media.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Role } from "../config/variables.ts";
 import type { BlockStore } from "../content/block-store.ts";
@@ -75,6 +76,31 @@ async function cleanUpBlocks(
     logger.warn({ blocks: restored }, "restored blocks that an interrupted `media collect` had quarantined");
 }
 
+/**
+ * What an operator command needs to copy files from URLs that others name.
+ * @param gateways IPFS gateways that are asked after the one of the settings. @param local whether the chain is a local one.
+ */
+export async function openCopies(
+  settings: Settings,
+  { blocks, local, gateways }: { blocks: BlockStore; local: boolean; gateways: readonly string[] },
+  opened: AsyncDisposableStack,
+) {
+  const addressPolicy = addressPolicyOf(settings, local);
+  const { agent, gateway } = await openOutbound(settings, addressPolicy, opened);
+  const inTurn = gateway === null ? [] : [gateway];
+  for (const url of gateways) inTurn.push(await openGateway(url, addressPolicy, opened));
+  const { copyInTurn } = await import("../content/copy/copy-media.ts");
+  const deadline = settings.limits.mediaSeconds * 1_000;
+  const deps = { blocks, agent, gateways: inTurn, keepDirectories: true, deadline };
+  return (wanted: { url: string; use: MediaUse }, maxBytes: number, stop: AbortSignal) =>
+    copyInTurn({ ...deps, maxBytes }, wanted, stop);
+}
+
+/** Which addresses URLs of users may lead to. @param local whether the chain is a local one, for development. */
+export function addressPolicyOf({ allowedPrivateHosts: hosts }: Settings, local: boolean): AddressPolicy {
+  return { allowedHosts: new Set(hosts.map((host) => host.toLowerCase())), allowLoopback: local };
+}
+
 /** Opens the connections to URLs that users name. Their code is loaded only where it is used. */
 async function openOutbound(
   { ipfsGateway: url }: Settings,
@@ -84,10 +110,14 @@ async function openOutbound(
   const { createOutboundAgent } = await import("../outbound/agent.ts");
   const agent = createOutboundAgent(addressPolicy);
   opened.defer(() => agent.close());
-  if (url === null) return { agent, gateway: null };
-  const gateway = { url, agent: createOutboundAgent(withGateway(addressPolicy, url)) };
-  opened.defer(() => gateway.agent.close());
-  return { agent, gateway };
+  return { agent, gateway: url === null ? null : await openGateway(url, addressPolicy, opened) };
+}
+
+async function openGateway(url: string, addressPolicy: AddressPolicy, opened: AsyncDisposableStack): Promise<Gateway> {
+  const { createOutboundAgent } = await import("../outbound/agent.ts");
+  const agent = createOutboundAgent(withGateway(addressPolicy, url));
+  opened.defer(() => agent.close());
+  return { url, agent };
 }
 
 /** The operator's own gateway may be in a private network. Only requests to the gateway may connect there. */

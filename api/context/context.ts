@@ -11,7 +11,7 @@ import type { SchemaError } from "../store/db/migrate.ts";
 import { LoneRuns } from "../store/db/under-way.ts";
 import type { Chain } from "./chain-identity.ts";
 import { guardChain } from "./chain-link.ts";
-import { type Content, openContent } from "./content.ts";
+import { addressPolicyOf, type Content, openContent } from "./content.ts";
 import type { Keys } from "./keys.ts";
 
 /** What the parts of the running service work with. */
@@ -48,10 +48,7 @@ export async function createContext(checked: Checked, opened: AsyncDisposableSta
   const { settings, logger, database, client, chain } = checked;
   const now = () => Date.now();
   await guardChain(client, database);
-  const addressPolicy = {
-    allowedHosts: new Set(settings.allowedPrivateHosts.map((host) => host.toLowerCase())),
-    allowLoopback: chain.local,
-  };
+  const addressPolicy = addressPolicyOf(settings, chain.local);
   return {
     ...checked,
     now,

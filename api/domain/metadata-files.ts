@@ -8,6 +8,14 @@ export function tokenFile(type: CollectionType, tokenId: string): string {
   return type === "ERC721" ? tokenId : BigInt(tokenId).toString(16).padStart(64, "0");
 }
 
+/**
+ * What the owner of an adopted contract sets as its base URI, so that it names this service.
+ * @param hostedBase start of the URIs of the chain, with a slash at the end.
+ */
+export function publicBase(hostedBase: string, address: string, type: CollectionType): string {
+  return `${hostedBase}${address}/${type === "ERC721" ? "" : "{id}"}`;
+}
+
 /** The URIs of a frozen collection. @param directory CID of its metadata. */
 export function frozenUris(type: CollectionType, directory: string): { baseUri: string; collectionUri: string } {
   return {

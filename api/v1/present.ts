@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 import { isScope } from "../commands/api-tokens.ts";
-import type { CollectionType } from "../domain/command.ts";
+import { type CollectionType, METADATA_FIELDS, type TokenMetadata } from "../domain/command.ts";
 import { type PipelineReasons, waitingFor } from "../domain/waiting-for.ts";
 import { ApiError, ERRORS } from "../domain/error-codes.ts";
 import { publishedTokenMetadata, tokenFile } from "../domain/metadata-files.ts";
@@ -22,7 +22,7 @@ import type { ListedRequest } from "../store/requests/requests.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { apiToken } from "./schemas/api-tokens.ts";
 import { type collection, HOSTED_FIELDS } from "./schemas/collections.ts";
-import type { collectionNft, heldNft } from "./schemas/nfts.ts";
+import { type collectionNft, type heldNft, tokenMetadata } from "./schemas/nfts.ts";
 import type { request } from "./schemas/requests.ts";
 import type { delivery } from "./schemas/webhook.ts";
 
@@ -55,17 +55,29 @@ export function presentNft(place: Place, nft: NftView) {
     type: nft.type,
     token_id: toWireInteger(nft.tokenId),
     token_uri: tokenUri(place, nft),
-    metadata: nft.metadata === null ? null : publishedTokenMetadata(nft.metadata, nft.tokenId),
+    metadata: nft.metadata === null ? null : presentMetadata(nft, nft.metadata),
     minted_at: nft.mintedAt === null ? null : isoTime(nft.mintedAt),
     final: nft.final,
   };
 }
 
-/** The URI of the token's metadata, as its contract returns it. */
+/** Those of an adopted collection came from elsewhere: a field may have any type. The document at `token_uri` has all fields. */
+function presentMetadata({ hosting, tokenId }: NftView, metadata: TokenMetadata): TokenMetadata {
+  if (hosting === "hosted") return publishedTokenMetadata(metadata, tokenId);
+  return Object.fromEntries(
+    METADATA_FIELDS.filter(
+      (field) => Object.hasOwn(metadata, field) && tokenMetadata.shape[field].safeParse(metadata[field]).success,
+    ).map((field) => [field, metadata[field]]),
+  );
+}
+
+/** The URI of the token's metadata, as its contract returns it; of an adopted contract, where the service has its copy. */
 function tokenUri(place: Place, nft: NftView): string | null {
   if (nft.tokenUri !== null) return nft.tokenUri;
   if (nft.baseUri !== null) return selfHostedTokenUri(nft.baseUri, nft.type, nft.tokenId);
-  return nft.hosting === "hosted" ? hostedTokenUri(place, nft.contract, nft.type, nft.tokenId) : null;
+  return nft.hosting === "hosted" || nft.metadata !== null
+    ? hostedTokenUri(place, nft.contract, nft.type, nft.tokenId)
+    : null;
 }
 
 export function presentCollection(place: Place, row: StoredCollection): z.input<typeof collection> {
@@ -84,7 +96,7 @@ export function presentCollection(place: Place, row: StoredCollection): z.input<
     royalty_frozen: row.royalty_frozen === null ? null : row.royalty_frozen === 1,
     verified: row.verified,
     owner: row.owner,
-    collection_uri: row.collection_uri ?? (hosted ? hostedCollectionUri(place, row.address) : null),
+    collection_uri: row.collection_uri ?? (hosted || isRescued(row) ? hostedCollectionUri(place, row.address) : null),
     ...(hosted
       ? Object.fromEntries(HOSTED_FIELDS.map((name) => [name, row.metadata[name] ?? null]))
       : { base_uri: row.base_uri }),
@@ -92,6 +104,11 @@ export function presentCollection(place: Place, row: StoredCollection): z.input<
     request_id: row.request_id,
     created_at: isoTime(row.created_at),
   };
+}
+
+/** Whether the service has a copy of the metadata of an adopted collection. */
+function isRescued({ adopted, metadata }: StoredCollection): boolean {
+  return adopted === 1 && Object.keys(metadata).length > 0;
 }
 
 function presentAdoption({ adoption, total_supply }: StoredCollection) {

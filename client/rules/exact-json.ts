@@ -66,8 +66,8 @@ function markLossy(text: string, mark: string): string | null {
   return parts.length === 0 ? null : parts.join("") + text.slice(copied);
 }
 
-/** @returns the position of the closing quote. */
-function endOfString(text: string, start: number): number {
+/** @param start of a string in correct JSON. @returns the position of its closing quote. */
+export function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
   return at;

@@ -15,6 +15,8 @@ export interface CopyDeps {
   agent: OutboundAgent;
   /** For IPFS content that is not stored here. Null without one. */
   gateway: Gateway | null;
+  /** Stores directories too, because other files are in the same ones. `media collect` deletes them later. */
+  keepDirectories?: boolean;
   maxBytes: number;
   /** Timeout for one file in milliseconds, redirects included. */
   deadline: number;
@@ -40,6 +42,24 @@ export async function copyMedia(
   } catch (error) {
     throw toMediaError(error);
   }
+}
+
+/** The same, with several gateways: for IPFS content that one does not give, the next is asked. @throws MediaError */
+export async function copyInTurn(
+  { gateways, ...deps }: Omit<CopyDeps, "gateway"> & { gateways: readonly Gateway[] },
+  wanted: { url: string; use: MediaUse },
+  stop: AbortSignal,
+): Promise<StoredMedia> {
+  let failure: unknown;
+  for (const gateway of /^\s*ipfs:/i.test(wanted.url) && gateways.length > 0 ? gateways : [null]) {
+    try {
+      return await copyMedia({ ...deps, gateway }, wanted, stop);
+    } catch (error) {
+      if (!(error instanceof MediaError) || error.errorCode === "media_too_large") throw error;
+      failure ??= error;
+    }
+  }
+  throw failure;
 }
 
 function open(deps: CopyDeps, url: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
@@ -108,7 +128,7 @@ const READ_AHEAD = 4;
  * @throws MediaError
  */
 async function copyIpfs(
-  { blocks, gateway, maxBytes }: CopyDeps,
+  { blocks, gateway, keepDirectories = false, maxBytes }: CopyDeps,
   { url, use }: { url: string; use: MediaUse },
   signal: AbortSignal,
 ): Promise<StoredMedia> {
@@ -122,6 +142,7 @@ async function copyIpfs(
   }
   const source = new VerifiedBlocks({ stored: blocks, gateway, maxBytes, signal });
   const draft = blocks.draft();
+  if (keepDirectories) source.keepIn(draft);
   try {
     const file = await findFile(source, named.cid, decodePath(named.path), READ_AHEAD);
     if (file === null) throw new MediaError("media_unavailable", "The ipfs URL does not lead to a file.");

@@ -31,7 +31,11 @@ export const ROWS: Readonly<Record<RowFile, (source: RowSource) => Pages>> = {
     each(collectionsOf(db, appId), (row) => ({ ...presentCollection(place, row), metadata: documentOf(row) })),
   tokens: (source) =>
     ofCollections(source, ({ address }) =>
-      each(tokensOf(source.db, address), (nft) => presentCollectionNft(source.place, nft)),
+      each(tokensOf(source.db, address), (nft) => ({
+        ...presentCollectionNft(source.place, nft),
+        // A copy from elsewhere may have fields that the API does not know.
+        ...(nft.hosting !== "hosted" && { metadata: nft.metadata }),
+      })),
     ),
   holders: (source) =>
     ofCollections(source, ({ address }) =>

@@ -25,6 +25,8 @@ import type { CollectionRow, NftRow, Tables } from "../db/schema.ts";
 /** A token's row, with its metadata parsed. */
 interface StoredNft extends Omit<NftRow, "metadata"> {
   metadata: TokenMetadata | null;
+  /** The same as JSON, as it is stored. */
+  json: string | null;
 }
 
 /** Attributes may hold numbers that a JavaScript number would round. */
@@ -291,7 +293,7 @@ export async function findMintedNft(db: Db, contract: string, tokenId: string): 
     .where("token_id", "=", tokenId)
     .where("minted_block", "is not", null)
     .executeTakeFirst();
-  return row && toNft(row);
+  return row && { ...toNft(row), json: row.metadata };
 }
 
 /** Whether an accepted mint that is not stored yet may have made this token on chain. */

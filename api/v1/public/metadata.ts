@@ -18,7 +18,10 @@ import { NewTokens } from "./new-tokens.ts";
 /** Seconds for which others may cache final metadata: its app can still change it. */
 const MAX_AGE = 300;
 
-/** Public metadata of hosted collections and their tokens, for marketplaces and browsers on any origin. */
+/**
+ * Public metadata of hosted collections and their tokens, for marketplaces and browsers on any origin. Those of adopted collections
+ * are answered once they were copied here, with all their fields as they came.
+ */
 export function hostedMetadata(deps: HttpDeps): Router {
   const router = Router();
   const newTokens = new NewTokens(deps.signals.deliveries);
@@ -60,7 +63,8 @@ export function hostedMetadata(deps: HttpDeps): Router {
 
 function answer({ bytes }: HttpDeps, response: Response, document: Document | null): void {
   if (document === null) throw new ApiError("not_found");
-  const text = JSON.stringify(document.content);
+  const { content } = document;
+  const text = typeof content === "string" ? content : JSON.stringify(content);
   const tag = `"${createHash("sha256").update(text).digest("base64url")}"`;
   response.set("ETag", tag).set("Cache-Control", document.final ? `public, max-age=${MAX_AGE.toString()}` : "no-store");
   // Compared here because Express ignores the tag when `fetch` adds `Cache-Control: no-cache`.
@@ -73,7 +77,8 @@ function tagsOf(header: string | undefined): string[] {
 }
 
 interface Document {
-  content: object;
+  /** A text is JSON, and stays as it is. */
+  content: object | string;
   /** Whether the block of the mint is final. Before that the document must not be cached. */
   final: boolean;
 }
@@ -82,21 +87,24 @@ interface Document {
 async function collectionDocument(db: Db, address: string): Promise<Document | null> {
   const collection = await findHosted(db, address);
   if (collection === null) return null;
-  return { content: publishedCollectionMetadata(collection), final: collection.listed === 1 };
+  const { hosting, metadata, listed } = collection;
+  if (hosting !== "hosted" && Object.keys(metadata).length === 0) return null;
+  return { content: hosting === "hosted" ? publishedCollectionMetadata(collection) : metadata, final: listed === 1 };
 }
 
 /** @returns null when there is no such token with hosted metadata. */
-async function tokenDocument(db: Db, { address }: StoredCollection, id: string): Promise<Document | null> {
+async function tokenDocument(db: Db, { address, hosting }: StoredCollection, id: string): Promise<Document | null> {
   const confirmed = await confirmedBlock(db);
   const nft = await findMintedNft(db, address, id);
   if (nft?.metadata == null || nft.minted_block === null || nft.supply === "0") return null;
-  return { content: publishedTokenMetadata(nft.metadata, id), final: nft.minted_block <= confirmed };
+  const content = hosting === "hosted" ? publishedTokenMetadata(nft.metadata, id) : (nft.json ?? "");
+  return { content, final: nft.minted_block <= confirmed };
 }
 
 async function findHosted(db: Db, text: string): Promise<StoredCollection | null> {
   const address = readAddress(text);
   const collection = address === null ? undefined : await findCollection(db, address);
-  return collection?.hosting === "hosted" ? collection : null;
+  return collection?.hosting === "hosted" || collection?.adopted === 1 ? collection : null;
 }
 
 function readAddress(text: string): string | null {

@@ -138,8 +138,17 @@ const nftFields = {
   type: collectionType,
   token_id: integer,
   quantity: integer.optional().describe("ERC1155: number of copies in this wallet or this collection."),
-  token_uri: z.string().nullable().describe("URI of the metadata, as the contract returns it."),
-  metadata: tokenMetadata.nullable().describe("Hosted tokens only."),
+  token_uri: z
+    .string()
+    .nullable()
+    .describe(
+      "URI of the metadata, as the contract returns it. Of an adopted collection, where the service has its copy of them.",
+    ),
+  metadata: tokenMetadata
+    .nullable()
+    .describe(
+      "Only of hosted tokens, and of those of adopted collections that were copied here. Of the latter, the fields of this list that have these types: `token_uri` has all of them, as they came.",
+    ),
   minted_at: time.nullable().describe("Time of the block of the mint."),
   final: isFinal("the last change of the owner or of the number of copies"),
 };

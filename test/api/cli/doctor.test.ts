@@ -68,7 +68,9 @@ describe("doctor", () => {
     expect(examination).to.include({ result: "problem", failed: true });
     const words = examination.findings.filter(({ check }) => check === "chain").map((finding) => finding.words);
     expect(words[0]).to.match(/The node at RPC_URL does not answer/);
-    expect(words[1]).to.equal("Skipped because they need this chain: contracts, lanes, fees, funds, numbers, indexer.");
+    expect(words[1]).to.equal(
+      "Skipped because they need this chain: contracts, lanes, fees, funds, numbers, indexer, rescued.",
+    );
     for (const check of ["seed", "sealed", "backlog", "outbox", "effects"]) {
       expect(worstOf(examination, check).result, check).to.equal("ok");
     }

@@ -33,6 +33,12 @@ import { readEverIndexedContracts, unfollowContract } from "../../../../api/stor
 import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import { listFollowedContracts, storedContents } from "../../../../api/store/listings/followed-contracts.ts";
 import { findCollectionsOfApps } from "../../../../api/store/listings/collections.ts";
+import {
+  adoptedCollections,
+  storeRescued,
+  storeRescuedCollection,
+  tokensAfter,
+} from "../../../../api/store/requests/rescued-tokens.ts";
 import { moveOf } from "../../support/rows.ts";
 import { BUSY } from "../support/large-database.ts";
 import { APP } from "./lane.ts";
@@ -111,6 +117,12 @@ async function adopt({ read, write }: Pick<Tour, "read" | "write">): Promise<voi
   const hash = (await storedBlock(read, to))?.hash;
   if ((await write((trx) => storePast(trx, last, { moves: [], to, hash }, NOW)))?.state !== "followed")
     throw new Error("the contract is read");
+  const [token] = await tokensAfter(read, ADOPTED, 0, 5);
+  const metadata = { name: "One" };
+  const rescued = token === undefined ? [] : [{ ...token, metadata, json: JSON.stringify(metadata) }];
+  await write((trx) => storeRescued(trx, ADOPTED, rescued));
+  await write((trx) => storeRescuedCollection(trx, ADOPTED, "{}"));
+  await adoptedCollections(read, 5);
   const follow = { appId: APP, quota: 10, now: NOW, contracts: new Map([[ADOPTED, null]]) };
   await write((trx) => followContracts(trx, follow));
   await write((trx) => unfollowContract(trx, APP, ADOPTED));

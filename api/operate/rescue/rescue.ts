@@ -1,0 +1,168 @@
+import { existsSync } from "node:fs";
+import { mkdir, open, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import type { ChainClient } from "../../chain/client.ts";
+import { readContractUri, readTokenUris, uriCall } from "../../chain/token-uris.ts";
+import { RESCUE_CALL_GAS } from "../../config/limits.ts";
+import { COLLECTION_FILE, publicBase, tokenFile } from "../../domain/metadata-files.ts";
+import { forEachAtOnce } from "../../shared/at-once.ts";
+import { makeFolder, readDisk, unlessAbsent } from "../../shared/folder.ts";
+import { plural, printable } from "../../shared/text.ts";
+import { counterKeys, readCounter } from "../../store/db/counters.ts";
+import { pagesAfter } from "../../store/db/pages.ts";
+import type { StoredCollection } from "../../store/listings/collections.ts";
+import { toTokenMetadata } from "../../store/listings/nfts.ts";
+import {
+  type RescuedMetadata,
+  storeRescued,
+  storeRescuedCollection,
+  type StoredToken,
+  tokensAfter,
+} from "../../store/requests/rescued-tokens.ts";
+import { OperatorError } from "../operator-error.ts";
+import type { Document } from "./document.ts";
+import { type DocumentDeps, DocumentRescuer, type Problem, PROBLEMS } from "./rescue-document.ts";
+
+export interface RescueDeps extends DocumentDeps {
+  client: ChainClient;
+  collection: StoredCollection;
+  limits: { mediaBytes: number; freeDiskBytes: number };
+  /** Start of the URIs under which the service serves metadata of this chain, with a slash at the end. */
+  hostedBase: string;
+  progress: (done: number, total: number) => void;
+}
+
+/** Tokens whose URIs are in memory at the same time: each may be a picture of a megabyte. */
+const PAGE = 64;
+/** Tokens whose content is fetched at the same time. */
+const AT_ONCE = 16;
+/** Milliseconds for the calls of a page. */
+const CALLS_TIME = 120_000;
+const TOKEN_FIELDS = { image: "image", image_url: "image", animation_url: "animation_url" } as const;
+const COLLECTION_FIELDS = { image: "image", banner_image: "image", featured_image: "image" } as const;
+
+/**
+ * Copies the metadata and media of an adopted collection from where its contract says that they are, into the service and into a
+ * folder. What both have is not fetched again, so a process that was killed goes on with the rest. The lists `tokens.ndjson`,
+ * `problems.ndjson` and `report.txt` are written anew.
+ * @throws OperatorError when the folder, the node or the disk stops it.
+ */
+export async function rescueCollection(deps: RescueDeps) {
+  const { database, collection, folder, stop, hostedBase } = deps;
+  const { address, type } = collection;
+  await openFolder(deps);
+  const rescuer = new DocumentRescuer(deps);
+  const total = await readCounter(database.read, counterKeys.nfts(address));
+  const counts = Object.fromEntries(PROBLEMS.map((problem) => [problem, 0])) as Record<Problem["problem"], number>;
+  let [tokens, served] = [0, 0];
+  const add = await listsIn(folder);
+  const note = async (lines: object[], problems: Problem[]) => {
+    for (const { problem } of problems) counts[problem] += 1;
+    await add(lines, problems);
+  };
+  await note([], await rescueOwn(deps, rescuer));
+  const read = (after: number) => tokensAfter(database.read, address, after, PAGE);
+  for await (const rows of pagesAfter(0, read, ({ seq }) => seq)) {
+    await requireSpace(deps);
+    const page = await rescuePage(deps, rescuer, rows);
+    stop.throwIfAborted();
+    await database.write((trx) => storeRescued(trx, address, page.stored));
+    await note(page.lines, page.problems);
+    tokens += rows.length;
+    served += page.served;
+    deps.progress(tokens, total);
+  }
+  const call = { ...uriCall(collection, publicBase(hostedBase, address, type)), from: collection.owner };
+  const result = { contract_address: address, folder, tokens, served, problems: counts, call };
+  await writeFile(join(folder, "report.json"), `${JSON.stringify(result, null, 2)}\n`);
+  return result;
+}
+
+export type RescueResult = Awaited<ReturnType<typeof rescueCollection>>;
+
+/** @throws OperatorError when the folder has something else. */
+async function openFolder({ folder, collection, hostedBase }: RescueDeps): Promise<void> {
+  makeFolder(folder);
+  const [mark, text] = [join(folder, "contract.txt"), `${publicBase(hostedBase, collection.address, "ERC721")}\n`];
+  const found = await unlessAbsent(readFile(mark, "utf8"), null);
+  if (found !== text && (await readdir(folder)).length > 0)
+    throw new OperatorError(`The folder ${folder} has other files, or those of another contract. Name a new folder.`);
+  await writeFile(mark, text);
+  for (const name of ["metadata", "media"]) await mkdir(join(folder, name), { recursive: true });
+}
+
+/** Empties the lists. @returns how to add to them. */
+async function listsIn(folder: string) {
+  const names = ["tokens.ndjson", "problems.ndjson", "report.txt"];
+  for (const name of names) await writeFile(join(folder, name), "");
+  return async (tokens: object[], problems: Problem[]) => {
+    const texts = problems.map(({ token_id: id, what, problem, message, uri }) => {
+      const subject = id === null ? "collection" : `token ${id}`;
+      return printable(`${subject}: ${what} ${problem}: ${message} ${JSON.stringify(uri)}`);
+    });
+    const json = (lines: object[]) => lines.map((line) => JSON.stringify(line));
+    for (const [index, lines] of [json(tokens), json(problems), texts].entries()) {
+      await using list = await open(join(folder, names[index] ?? ""), "a");
+      await list.appendFile(lines.map((line) => `${line}\n`).join(""));
+    }
+  };
+}
+
+async function rescuePage(deps: RescueDeps, rescuer: DocumentRescuer, rows: readonly StoredToken[]) {
+  const { client, collection, folder, check } = deps;
+  const { address, type } = collection;
+  const nameOf = ({ token_id: id }: StoredToken) => tokenFile(type, id);
+  const asked = rows.filter((row) => check || !existsSync(join(folder, "metadata", nameOf(row))));
+  const ids = asked.map(({ token_id: id }) => id);
+  const said = await readTokenUris(client, collection, ids, boundsOf(deps));
+  if (said.length > 0 && said.every((answer) => answer === "unknown"))
+    throw new OperatorError(
+      `The node cannot tell the URIs of the tokens of ${address} now. Run the same command again to continue.`,
+    );
+  const saidOf = new Map(ids.map((id, index) => [id, said[index]]));
+  const page = { lines: [] as object[], problems: [] as Problem[], stored: [] as RescuedMetadata[], served: 0 };
+  const done: Awaited<ReturnType<DocumentRescuer["rescue"]>>[] = [];
+  await forEachAtOnce(rows.entries(), AT_ONCE, async ([index, row]) => {
+    const name = nameOf(row);
+    const of = { tokenId: row.token_id, name, id: type === "ERC1155" ? name : null };
+    const earlier = toTokenMetadata(row.metadata) as Document | null;
+    const uri = saidOf.get(row.token_id) ?? "unknown";
+    done[index] = await rescuer.rescue({ ...of, said: uri, fields: TOKEN_FIELDS, earlier });
+  });
+  for (const [index, { served, media, problems }] of done.entries()) {
+    const row = rows[index];
+    if (row === undefined) continue;
+    const { seq, token_id, metadata } = row;
+    page.lines.push({ token_id, metadata: `metadata/${nameOf(row)}`, media });
+    page.problems.push(...problems);
+    if (served !== null && served.json !== metadata)
+      page.stored.push({ seq, token_id, json: served.json, metadata: served.document });
+    page.served += served !== null || metadata !== null ? 1 : 0;
+  }
+  return page;
+}
+
+/** The metadata of the collection itself. Many contracts have none, so that is not a problem. */
+async function rescueOwn(deps: RescueDeps, rescuer: DocumentRescuer): Promise<Problem[]> {
+  const { address, metadata } = deps.collection;
+  const said = await readContractUri(deps.client, address, boundsOf(deps));
+  if (said === "none") return [];
+  const of = { tokenId: null, name: COLLECTION_FILE, id: null, earlier: { ...metadata } };
+  const { served, problems } = await rescuer.rescue({ ...of, said, fields: COLLECTION_FIELDS });
+  if (served !== null) await deps.database.write((trx) => storeRescuedCollection(trx, address, served.json));
+  return problems;
+}
+
+function boundsOf({ stop }: RescueDeps) {
+  return { gas: RESCUE_CALL_GAS, abort: AbortSignal.any([stop, AbortSignal.timeout(CALLS_TIME)]) };
+}
+
+async function requireSpace({ folder, limits, stop }: RescueDeps): Promise<void> {
+  stop.throwIfAborted();
+  const { free } = await readDisk(folder);
+  if (free < limits.freeDiskBytes)
+    throw new OperatorError(
+      `The disk of ${folder} has only ${plural(free, "byte")} left. Make room, and run it again.`,
+    );
+}
