@@ -121,7 +121,8 @@ class Move {
 
   switchOff(rescued: readonly Rescued[], host: OldHost): Promise<unknown> {
     const work = async () => {
-      for (const { call } of rescued) await (await this.#team.owner.sendTransaction(call)).wait();
+      for (const { call } of rescued)
+        await (await this.#team.owner.sendTransaction({ to: call.to, data: call.data })).wait();
       await host.close();
       const { findings } = await this.#cli<{ findings: { check: string; level: string }[] }>("doctor");
       return findings.filter(({ check }) => check === "rescued");
