@@ -7,6 +7,7 @@ import { z } from "zod";
 import { createAdoptables } from "../chain/adoptable.ts";
 import { type AdoptDeps, adoptCollection, type Signed, textToSign } from "../commands/adopt-collection.ts";
 import { FOREIGN_CALL_GAS } from "../config/limits.ts";
+import type { Workplace } from "../context/workplace.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { fileErrorReason } from "../shared/folder.ts";
@@ -63,12 +64,9 @@ export function collectionAdopt(terminal: Terminal): Command {
 }
 
 function adopt(terminal: Terminal, address: string, options: Options): Promise<void> {
-  return withServiceState(terminal, async ({ database, client, chain, settings }) => {
-    const place = { chainId: BigInt(chain.chainId), contracts: chain.contracts };
-    const deps: AdoptDeps = {
-      ...{ database, settings, signals: NO_SIGNALS },
-      adoptables: createAdoptables(client, place, FOREIGN_CALL_GAS),
-    };
+  return withServiceState(terminal, async (place) => {
+    const { database } = place;
+    const deps = adoptDeps(place);
     const app = await appNamed(database.read, options.app);
     if (options.signature === undefined && options.allow !== true) {
       const text = textToSign(deps, app.id, address);
@@ -94,8 +92,12 @@ function adopt(terminal: Terminal, address: string, options: Options): Promise<v
   });
 }
 
-/** No signal is needed: the running service looks for work. */
-const NO_SIGNALS = { contracts: { notify: () => undefined } };
+export function adoptDeps({ database, client, chain, settings }: Workplace): AdoptDeps {
+  const place = { chainId: BigInt(chain.chainId), contracts: chain.contracts };
+  // No signal is needed: the running service looks for work.
+  const signals = { contracts: { notify: () => undefined } };
+  return { database, settings, signals, adoptables: createAdoptables(client, place, FOREIGN_CALL_GAS) };
+}
 
 /** Shows how far it is read, until it is, or the time is over. */
 async function watch(

@@ -172,6 +172,9 @@ export const NOUNS: readonly Noun[] = [
   single("export", "<dir>", "Write everything of an app into an empty folder, to go on elsewhere.", async () => {
     return (await import("./export.ts")).exportAll;
   }),
+  single("import", "<dir>", "Bring an export of another installation, on the same chain, into an app.", async () => {
+    return (await import("./import.ts")).importAll;
+  }),
   single("prune", "", "Delete rows that are older than RETAIN_DAYS and RETAIN_FAILED_DAYS allow.", async () => {
     return (await import("./database.ts")).prune;
   }),

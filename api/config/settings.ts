@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { z } from "zod";
 
 import type { Retention } from "../domain/retention.ts";
-import { CRASH_POINTS, type CrashPoint } from "../shared/crash-point.ts";
+import { CRASH_POINTS, type CrashPoint, FURTHER_CRASH_POINTS } from "../shared/crash-point.ts";
 import { plural } from "../shared/text.ts";
 import { LIMITS } from "./limit-settings.ts";
 import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
@@ -21,8 +21,9 @@ import { type Value, type Variable, VARIABLES } from "./variables.ts";
 export function crashPointIn(env: Environment): CrashPoint | null {
   const text = env["CRASH_POINT"];
   if (text === undefined || text === "") return null;
-  const point = CRASH_POINTS.find((known) => known === text);
-  if (point === undefined) throw new SettingsError([`CRASH_POINT: must be one of ${CRASH_POINTS.join(", ")}`]);
+  const points = [...CRASH_POINTS, ...FURTHER_CRASH_POINTS];
+  const point = points.find((known) => known === text);
+  if (point === undefined) throw new SettingsError([`CRASH_POINT: must be one of ${points.join(", ")}`]);
   return point;
 }
 

@@ -2,6 +2,7 @@ import type { ChainClient } from "../chain/client.ts";
 import { decodeMoves, moveCountOf } from "../chain/codec/decode.ts";
 import { RangeTooLarge, type RawLog } from "../chain/query-logs.ts";
 import { MOST_ADOPTED_MOVES } from "../config/limits.ts";
+import { crashPoint } from "../shared/crash-point.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
 import type { Database } from "../store/db/database.ts";
 import { checkpointOf, confirmedBlock } from "../store/db/meta.ts";
@@ -77,6 +78,7 @@ async function readFurther(
     const held: ForeignContractRow = current;
     current = await database.write((trx) => storePast(trx, held, part, now()));
     if (current === null) return null;
+    crashPoint("indexer:past");
   }
   return current;
 }

@@ -17,7 +17,9 @@ export const CRASH_POINTS = [
   "webhooks:posted",
   "webhooks:recorded",
 ] as const;
-export type CrashPoint = (typeof CRASH_POINTS)[number];
+/** Points at which only tests kill the process. */
+export const FURTHER_CRASH_POINTS = ["indexer:past"] as const;
+export type CrashPoint = (typeof CRASH_POINTS | typeof FURTHER_CRASH_POINTS)[number];
 
 let armed: CrashPoint | null = null;
 

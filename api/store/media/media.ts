@@ -70,6 +70,12 @@ export async function isStored(db: Db, appId: string, cid: string): Promise<bool
   return row !== undefined;
 }
 
+/** Whether content is hosted here: a file, or a directory. */
+export async function isHosted(db: Db, cid: string): Promise<boolean> {
+  const pin = db.selectFrom("pins").select("cid").where("cid", "=", cid).where("hosted", "=", 1);
+  return (await pin.executeTakeFirst()) !== undefined;
+}
+
 /** The bytes that the app stores: each file that it uploaded or that was copied for it, once. */
 export async function storedBytes(db: Db, appId: string): Promise<number> {
   return readCounter(db, counterKeys.mediaBytes(appId));

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { CollectionType, TokenMetadata } from "../../domain/command.ts";
-import { type Db, lockCollections, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, lockCollections, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { searchName, storeTraits } from "../listings/search.ts";
 
 /*
@@ -21,19 +21,19 @@ export type RescuedMetadata = Omit<StoredToken, "metadata"> & { json: string; me
 
 /** The next tokens of a collection that are on chain and not burnt, in the order of `seq`. */
 export function tokensAfter(db: Db, contract: string, after: number, limit: number): Promise<StoredToken[]> {
-  return (
-    db
-      .selectFrom("nfts")
-      .select(["seq", "token_id", "metadata"])
-      .where("contract", "=", contract)
-      .where("minted_block", "is not", null)
-      // A literal, not a parameter, so that the partial index is used.
-      .where("supply", "<>", sql.lit("0"))
-      .where("seq", ">", after)
-      .orderBy("seq")
-      .limit(limit)
-      .execute()
-  );
+  return onChain(db, contract).where("seq", ">", after).orderBy("seq").limit(limit).execute();
+}
+
+/** Those with these ids. */
+export function tokensNamed(db: Db, contract: string, ids: Iterable<string>): Promise<StoredToken[]> {
+  const named = sql<boolean>`token_id in ${textSet(db, ids)}`;
+  return onChain(db, contract).where(named).execute();
+}
+
+function onChain(db: Db, contract: string) {
+  const query = db.selectFrom("nfts").select(["seq", "token_id", "metadata"]).where("contract", "=", contract);
+  // A literal, not a parameter, so that the partial index is used.
+  return query.where("minted_block", "is not", null).where("supply", "<>", sql.lit("0"));
 }
 
 const COLUMNS = { seq: "integer", token_id: "text", metadata: "text", search_name: "text" } as const;

@@ -1,16 +1,29 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
+import { fixedSize } from "ipfs-unixfs-importer/chunker";
+import { importFile } from "ipfs-unixfs-importer";
+import { CID } from "multiformats/cid";
 
+import type { Shape } from "../../../client/client.ts";
 import { NAMED_EVENTS } from "../../../api/domain/events.ts";
+import { recordUpload } from "../../../api/commands/upload-media.ts";
+import { BlockFiles } from "../../../api/content/block-files.ts";
+import { createApp } from "../../../api/operate/apps.ts";
+import { setQuotas } from "../../../api/store/apps/quotas.ts";
 import { parseExact } from "../../../client/rules/exact-json.ts";
 import { WizardERC721__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC721__factory.ts";
+import { ApiClient } from "../../support/api-client.ts";
+import { createTestDatabase } from "../../support/database.ts";
 import { PNG } from "../../support/pictures.ts";
 import { rejectionOf } from "../../support/rejection.ts";
+import { databaseSettings, startTestService } from "../../support/service.ts";
+import { deployInto } from "../../support/shared-node.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { useService } from "../../support/use-service.ts";
+import { streamOf } from "../support/content.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 type Json = Record<string, unknown>;
@@ -24,15 +37,24 @@ interface Exported {
   };
 }
 
+interface Imported {
+  complete: boolean;
+  added: Record<string, number>;
+  present: Record<string, number>;
+  left_out: { file: string; why: string; count: number; example: string | null }[];
+}
+
 const SECRET = "The cat sleeps in the attic.";
 const TRAITS = [{ trait_type: "Luck", value: "7" }];
 /** More than one block, so it can be split in more than one way. */
 const LARGE = Buffer.concat([PNG, Buffer.alloc(1_500_000, 7)]);
 
-describe("command line: export", () => {
-  const moneta = useService();
+describe("command line: export and import", () => {
+  // A second installation stands beside it on the same chain.
+  const moneta = useService({ settings: { MEDIA_STORE: "files" } });
   const { api } = moneta;
   const folder = useFolder({ per: "block" });
+  let second: { service: Awaited<ReturnType<typeof startTestService>>; env: Record<string, string>; api: ApiClient };
   let [cats, gems, frozen, wizards] = ["", "", "", ""];
   let [alice, bob] = ["", ""];
   let exported: Exported;
@@ -50,15 +72,18 @@ describe("command line: export", () => {
       .split("\n")
       .filter((line) => line !== "")
       .map((line) => parseExact(line) as Json);
+  const importInto = (from: string, ...words: string[]) =>
+    jsonOfCli<Imported>(second.env, "import", from, "--app", "heir", ...words);
 
   before("an app with everything", async () => {
     [alice, bob] = [await api.wallet("alice"), await api.wallet("bob")];
     const [image, large] = [await upload(PNG), await upload(LARGE)];
     cats = await api.collection({ type: "ERC721", name: "Cats", description: "All cats" });
+    const split = await uploadSplit(Buffer.concat([PNG, Buffer.alloc(300_000, 1)]));
     gems = await api.collection({ type: "ERC1155", name: "Gems" });
     frozen = await api.collection({ type: "ERC721", name: "Ice" });
     await api.mint(cats, alice, { name: "Cat {token_id}", image: image.uri, attributes: TRAITS });
-    await api.mint(cats, bob, { name: "Secretive", unlockable_content: SECRET });
+    await api.mint(cats, bob, { name: "Secretive", image: `ipfs://${split}`, unlockable_content: SECRET });
     await api.mint(cats, bob, { name: "Gone" });
     await api.create(gems, alice, "9007199254740993", 5, { name: "Ruby", image: large.uri });
     await api.move(cats, 1, alice, bob);
@@ -74,6 +99,38 @@ describe("command line: export", () => {
     await (await contract.transferFrom(owner.address, alice, 2)).wait();
     await runCli(moneta.env, "collection", "adopt", wizards, "--app", moneta.app.appId, "--allow");
   });
+
+  /** A file that other software has split, with blocks that are not plain bytes. @returns its CID. */
+  const uploadSplit = async (bytes: Buffer): Promise<string> => {
+    const blocks = new BlockFiles(join(moneta.folder, "blocks"));
+    const sink = {
+      put: async (cid: CID, block: Uint8Array) => {
+        await blocks.put(cid, block);
+        return cid;
+      },
+    };
+    const content = streamOf(bytes);
+    const { cid, size } = await importFile({ content }, sink, {
+      ...{ rawLeaves: false, cidVersion: 1, chunker: fixedSize({ chunkSize: 100_000 }) },
+    });
+    const file = { cid: cid.toString(), size: Number(size), type: "image/png" };
+    const { database } = moneta.service;
+    await database.write((trx) => recordUpload(trx, "files", { appId: moneta.app.appId, file }));
+    return file.cid;
+  };
+
+  before("a second installation, with a seed, a database and contracts of its own", async () => {
+    const dataDir = join(folder.path, "second");
+    const database = await createTestDatabase({ folder: dataDir });
+    const deployments = await deployInto(join(folder.path, "other"), moneta.node.url, "compact");
+    const own = { DEPLOYMENTS_DIR: deployments, ...databaseSettings(database) };
+    const service = await startTestService({ rpcUrl: moneta.node.url, dataDir, env: own });
+    const { token } = await createApp(service, "heir");
+    const env = { PORT: "0", RPC_URL: moneta.node.url, DATA_DIR: dataDir, ...own };
+    second = { service, env, api: ApiClient.at(service.baseUrl, token) };
+  });
+
+  after("stop the second installation", () => second.service.stop());
 
   it("exports every row as the API shows it, with the digest of each file, and no secret", async () => {
     exported = await jsonOfCli<Exported>(moneta.env, "export", join(folder.path, "out"), "--app", moneta.app.appId);
@@ -133,10 +190,107 @@ describe("command line: export", () => {
     expect(JSON.parse(row ?? "")).to.include({ contract_address: cats, token_id: "2", unlockable_content: SECRET });
   });
 
-  it("refuses a folder that is not empty, or is lost with the data", async () => {
+  it("brings everything into another installation, whose lists, metadata and files are the same", async () => {
+    // An import that is interrupted, here at a damaged file, is continued by the next one.
+    const broken = join(folder.path, "broken");
+    await cp(exported.folder, broken, { recursive: true });
+    const { file } = (await linesOf("media")).findLast((row) => row["blocks"] === false) ?? {};
+    await writeFile(join(broken, String(file)), PNG.subarray(0, 40));
+    expect((await rejectionOf(importInto(broken))).message).to.contain(`${String(file)} has 40 bytes instead of`);
+
+    const imported = await importInto(exported.folder);
+    expect(imported.complete, JSON.stringify(imported)).to.equal(true);
+    const sums = Object.entries(imported.added).map(([kind, added]) => [kind, added + (imported.present[kind] ?? 0)]);
+    expect(Object.fromEntries(sums)).to.deep.equal({ wallets: 2, collections: 4, media: 4, tokens: 4 });
+    expect(imported.present).to.include({ wallets: 2, collections: 4 });
+    expect(imported.left_out.map(({ file }) => file)).to.deep.equal(["requests.ndjson", "events.ndjson"]);
+
+    const list = async (of: ApiClient, contract: string) => {
+      const { nfts } = await of.ok<{ nfts: Json[] }>("GET", `/v1/collections/${contract}`);
+      return nfts.map(({ token_uri: _uri, minted_at: _at, ...nft }) => nft);
+    };
+    for (const contract of [cats, gems, frozen, wizards])
+      expect(await list(second.api, contract)).to.have.deep.members(await list(api, contract));
+    for (const path of [cats, `${cats}/1`, `${cats}/2`, `${gems}/9007199254740993`, `${frozen}/1`]) {
+      const [there, here] = await Promise.all(
+        [second.service.baseUrl, moneta.baseUrl].map(async (url) =>
+          (await fetch(`${url}/metadata/31337/${path}`)).text(),
+        ),
+      );
+      expect(there, path).to.equal(here);
+      expect(there, path).to.contain("name");
+    }
+    const { collection_uri: uri } = (await linesOf("collections")).find((row) => row["address"] === frozen) ?? {};
+    const { image } = (await linesOf("tokens")).find((row) => row["contract_address"] === gems)?.["metadata"] as {
+      image: string;
+    };
+    const [split] = (await linesOf("media")).filter((row) => row["blocks"] === true && row["type"] !== null);
+    const files = [String(uri), String(uri).replace("collection.json", "1"), image, `ipfs://${String(split?.["cid"])}`];
+    for (const path of files) {
+      const at = (url: string) => fetch(path.replace("ipfs://", `${url}/ipfs/`));
+      const [there, here] = await Promise.all([at(second.service.baseUrl), at(moneta.baseUrl)]);
+      expect(there.status, path).to.equal(200);
+      expect(there.headers.get("Content-Type")).to.equal(here.headers.get("Content-Type"));
+      expect(Buffer.from(await there.arrayBuffer()).equals(Buffer.from(await here.arrayBuffer()))).to.equal(true);
+    }
+    const wallet = await second.api.ok<Shape<"Wallet">>("GET", "/v1/accounts/user/bob");
+    expect(wallet).to.include({ address: bob, watch_only: true });
+    const { nfts } = await second.api.ok<Shape<"HeldNftsPage">>("GET", `/v1/accounts/${bob}`);
+    expect(nfts.map((nft) => [nft.contract_address, nft.unlockable_content])).to.have.deep.members([
+      [cats, null],
+      [cats, null],
+      [gems, null],
+    ]);
+    const { history } = await second.api.ok<Shape<"HistoryPage">>("GET", `/v1/collections/${cats}/1/history`);
+    expect(history.map(({ type }) => type)).to.deep.equal(["transfer", "mint"]);
+  });
+
+  it("adds nothing the second time", async () => {
+    const { added, present } = await importInto(exported.folder);
+    expect(added).to.deep.equal({ wallets: 0, collections: 0, media: 0, tokens: 0 });
+    expect(present).to.deep.equal({ wallets: 2, collections: 4, media: 4, tokens: 4 });
+  });
+
+  it("gives another app of that installation nothing that is taken", async () => {
+    const { appId } = await createApp(second.service, "stranger");
+    const { added, left_out } = await jsonOfCli<Imported>(second.env, "import", exported.folder, "--app", appId);
+    expect(added).to.include({ wallets: 0, collections: 0, tokens: 0 });
+    expect(left_out.slice(0, 2).map(({ file, why, count }) => [file, why.slice(0, 23), count])).to.deep.equal([
+      ["wallets.ndjson", "address_taken", 2],
+      ["collections.ndjson", "Must be the address of ", 4],
+    ]);
+  });
+
+  it("names media that are lost, and that do not fit", async () => {
+    const [{ cid }] = (await linesOf("media")).filter((row) => row["blocks"] === false) as [{ cid: string }];
+    const { appId } = await createApp(second.service, "poor");
+    await second.service.database.write((trx) => setQuotas(trx, appId, { media_bytes: 1 }));
+    const { left_out } = await jsonOfCli<Imported>(second.env, "import", exported.folder, "--app", appId);
+    expect(left_out.find(({ file }) => file === "media.ndjson")?.why).to.contain("media_bytes");
+
+    await new BlockFiles(join(moneta.folder, "blocks")).quarantine().add([CID.parse(cid)], Infinity);
+    const to = join(folder.path, "lossy");
+    const { output, failed } = await runCli(moneta.env, "export", to, "--app", moneta.app.appId, "--json");
+    const { complete, export: manifest } = JSON.parse(output) as Exported;
+    expect([complete, manifest.left_out.media, failed]).to.deep.equal([false, 1, true]);
+    const { appId: heir } = await createApp(second.service, "heir of the rest");
+    const rest = await jsonOfCli<Imported>(second.env, "import", to, "--app", heir);
+    expect(rest.left_out.find(({ file }) => file === "media.ndjson")).to.include({ count: 1, example: cid });
+  });
+
+  it("refuses a folder that is not empty, is not complete, is damaged, or comes from another chain", async () => {
     const refusal = async (work: Promise<unknown>) => (await rejectionOf(work)).message;
     const exportTo = (to: string) => runCli(moneta.env, "export", to, "--app", moneta.app.appId);
     expect(await refusal(exportTo(exported.folder))).to.contain("is not empty");
     expect(await refusal(exportTo(join(moneta.folder, "inside")))).to.contain("is inside DATA_DIR");
+    expect(await refusal(importInto(folder.path))).to.contain("is not an export");
+    const damaged = join(folder.path, "damaged");
+    await cp(exported.folder, damaged, { recursive: true });
+    const tokens = join(damaged, "tokens.ndjson");
+    await writeFile(tokens, (await readFile(tokens, "utf8")).replace("Secretive", "Public   "));
+    expect(await refusal(importInto(damaged))).to.contain("tokens.ndjson has another SHA-256");
+    const manifest = join(damaged, "manifest.json");
+    await writeFile(manifest, (await readFile(manifest, "utf8")).replace('"31337"', '"1"'));
+    expect(await refusal(importInto(damaged))).to.contain("is damaged");
   });
 });

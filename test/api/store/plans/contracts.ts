@@ -38,6 +38,7 @@ import {
   storeRescued,
   storeRescuedCollection,
   tokensAfter,
+  tokensNamed,
 } from "../../../../api/store/requests/rescued-tokens.ts";
 import { moveOf } from "../../support/rows.ts";
 import { BUSY } from "../support/large-database.ts";
@@ -118,6 +119,7 @@ async function adopt({ read, write }: Pick<Tour, "read" | "write">): Promise<voi
   if ((await write((trx) => storePast(trx, last, { moves: [], to, hash }, NOW)))?.state !== "followed")
     throw new Error("the contract is read");
   const [token] = await tokensAfter(read, ADOPTED, 0, 5);
+  await tokensNamed(read, ADOPTED, ["5"]);
   const metadata = { name: "One" };
   const rescued = token === undefined ? [] : [{ ...token, metadata, json: JSON.stringify(metadata) }];
   await write((trx) => storeRescued(trx, ADOPTED, rescued));

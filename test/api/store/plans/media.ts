@@ -41,7 +41,14 @@ import {
   mediaFailure,
   waitingMediaResults,
 } from "../../../../api/store/media/media-results.ts";
-import { countCopied, findMediaType, insertMedia, isStored, storedBytes } from "../../../../api/store/media/media.ts";
+import {
+  countCopied,
+  findMediaType,
+  insertMedia,
+  isHosted,
+  isStored,
+  storedBytes,
+} from "../../../../api/store/media/media.ts";
 import {
   addPin,
   finishPin,
@@ -69,6 +76,7 @@ export async function runMedia(tour: Tour): Promise<void> {
   await write((trx) => countCopied(trx, BUSY.app, [{ cid: "new", type: "image/png", size: 1 }], NOW));
   await storedBytes(read, BUSY.app);
   await isStored(read, BUSY.app, "new");
+  await isHosted(read, "new");
   await findMediaType(read, "cid-1");
   await firstPages(storedFiles(read), 1_000);
   await firstPages(hostedContent(read), 1_000);
