@@ -44,7 +44,7 @@ const adopt = defineEndpoint({
   summary: "Adopt a contract that another party deployed",
   name: "adoptCollection",
   description:
-    "The contract becomes a collection of the app. All its tokens, holders and history are read from the chain; `adopted` in the collection shows how far this has come. The app's wallets can transfer and burn its tokens. The service cannot mint into it. What is read back makes no events, and is not in the histories of wallets. One app can adopt a contract. A repeated call answers the collection.",
+    "The contract becomes a collection of the app. All its tokens, holders and history are read from the chain; `adopted` in the collection shows how far this has come. The app's wallets can transfer and burn its tokens. The service cannot mint into it. What is read back makes no events, and is in the histories of only those wallets whose app followed the contract at that time. One app can adopt a contract. A repeated call answers the collection.",
   examples: {
     bodies: {
       "With the owner's signature": {
