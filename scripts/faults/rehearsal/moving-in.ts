@@ -124,11 +124,11 @@ class Move {
       for (const { call } of rescued)
         await (await this.#team.owner.sendTransaction({ to: call.to, data: call.data })).wait();
       await host.close();
-      const { findings } = await this.#cli<{ findings: { check: string; level: string }[] }>("doctor");
+      const { findings } = await this.#cli<{ findings: { check: string; result: string }[] }>("doctor");
       return findings.filter(({ check }) => check === "rescued");
     };
     return this.#step("the owner sets the base URIs, and the old host is switched off", work, (findings) => {
-      require(findings.every(({ level }) => level === "ok"), JSON.stringify(findings));
+      require(findings.every(({ result }) => result === "ok"), JSON.stringify(findings));
       return "doctor: the contracts name what is served";
     });
   }
