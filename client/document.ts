@@ -68,7 +68,7 @@ export interface paths {
     get: operations["listAccounts"];
     /**
      * Create a wallet
-     * @description The same user of the same app always gets the same address, unless the wallet there was renamed: then the user gets another address. The wallet exists at once, without a transaction. **Without `user_identifier` each call creates another wallet, which has no user**: store its address.
+     * @description The same user of the same app always gets the same address, unless the wallet there was renamed: then the user gets another address. The wallet exists at once, without a transaction. **Without `user_identifier` each call creates another wallet**: store its address.
      */
     post: operations["createAccount"];
   }>;
@@ -87,7 +87,7 @@ export interface paths {
     get: operations["listContents"];
     /**
      * Rename the user of a wallet, or remove the user identifier
-     * @description The wallet keeps its address, its tokens and its history. From this call on every answer, event and webhook call has the new name, also for what happened before. The old name is free: a wallet that is created for it gets another address.
+     * @description The wallet keeps its address, tokens and history. Every answer, event and webhook call has the new name, also for what happened before. A wallet that is created for the old name gets another address.
      */
     patch: operations["renameAccount"];
   }>;
@@ -115,14 +115,14 @@ export interface paths {
   "/v1/collections/adopt/text": Path<{
     /**
      * Make the text with which a contract's owner lets the app adopt it
-     * @description The text names the chain, the contract, the app, the relay, a nonce and when it expires: a week from now. Nothing is stored. Let the contract's `owner()`, or an account with its role DEFAULT_ADMIN_ROLE, sign it, and send the signature to `POST /v1/collections/adopt`.
+     * @description Nothing is stored. The contract's `owner()`, or an account with its role DEFAULT_ADMIN_ROLE, signs the text within a week. The signature goes to `POST /v1/collections/adopt`.
      */
     post: operations["makeAdoptionText"];
   }>;
   "/v1/collections/adopt": Path<{
     /**
      * Adopt a contract that another party deployed
-     * @description The contract becomes a collection of the app. All its tokens, holders and history are read from the chain; `adopted` in the collection shows how far this has come. The app's wallets can transfer and burn its tokens. The service cannot mint into it. What is read back makes no events, and is in the histories of only those wallets whose app followed the contract at that time. One app can adopt a contract. A repeated call answers the collection.
+     * @description The contract becomes a collection of the app: its tokens, holders and history are read from the chain, and `adopted` shows how far. The app's wallets can transfer and burn its tokens; the service cannot mint. What is read back makes no events. One app can adopt a contract.
      */
     post: operations["adoptCollection"];
   }>;
@@ -277,7 +277,7 @@ export interface paths {
   "/v1/requests/{request_id}/retry": Path<{
     /**
      * Send a failed request again
-     * @description Creates a new request that does the same, with the same `reference`, and answers its id. Its `retry_of` names the failed request, whose `retried_by` names the new one. Needs the scope of the call that created the request: `mint`, `transfer` (also for burns), or `collections`. A request is sent again once: a repeated call answers the same new request. If the new request fails, too, send that one again. All rules are checked again: the wallet may no longer have the token, for example. `copy_media` copies the media again.
+     * @description Creates a new request that does the same, with the same `reference`, and answers its id. Its `retry_of` names the failed request, whose `retried_by` names the new one. Needs the scope of the call that created the request: `mint`, `transfer` (also for burns), or `collections`. A request is sent again once: a repeated call answers the same new request. All rules are checked again. `copy_media` copies the media again.
      */
     post: operations["retryRequest"];
   }>;
@@ -339,7 +339,7 @@ export interface paths {
     get: operations["listWebhooks"];
     /**
      * Create a webhook
-     * @description Each webhook has its own secret, order, retries and deliveries, and none delays another. An app has at most 10, including the webhook of `/v1/webhook`. The answer shows the signing secret once, so the call takes no `Idempotency-Key`: if the answer is lost, remove the webhook and create it again. The rules for the URL are those of `PUT /v1/webhook`.
+     * @description Each webhook has its own secret, order, retries and deliveries, and none delays another. An app has at most 10, including the webhook of `/v1/webhook`. Only the answer shows the signing secret, so the call takes no `Idempotency-Key`: if the answer is lost, create the webhook again.
      */
     post: operations["createWebhook"];
   }>;
@@ -394,14 +394,14 @@ export interface paths {
   "/v1/exports/holders": Path<{
     /**
      * Export all holders of a collection
-     * @description Every token of a collection of the app, with each owner, in the order of the token ids as text. The answer has one row in each line: JSON objects (`application/x-ndjson`), or with `Accept: text/csv` a file for spreadsheets (RFC 4180) whose first line has the names of the fields. All rows are as of one block, which the header `Moneta-As-Of-Block` names. An app has one export at a time. In CSV, a name that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`), or that begins with `'`, gets a `'` in front.
+     * @description Every token of a collection of the app, with each owner, in the order of the token ids as text. The answer has one row in each line: JSON objects (`application/x-ndjson`), or with `Accept: text/csv` a file for spreadsheets (RFC 4180) whose first line has the names of the fields. All rows are as of one block, which the header `Moneta-As-Of-Block` names. An app has one export at a time. In CSV, names that begin with `=`, `+`, `-`, `@` or `'` have one more `'` in front.
      */
     get: operations["exportHolders"];
   }>;
   "/v1/exports/wallets": Path<{
     /**
      * Export all wallets of the app
-     * @description Oldest first. The answer has one row in each line: JSON objects (`application/x-ndjson`), or with `Accept: text/csv` a file for spreadsheets (RFC 4180) whose first line has the names of the fields. All rows are as of one block, which the header `Moneta-As-Of-Block` names. An app has one export at a time. In CSV, a name that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`), or that begins with `'`, gets a `'` in front.
+     * @description Oldest first. The answer has one row in each line: JSON objects (`application/x-ndjson`), or with `Accept: text/csv` a file for spreadsheets (RFC 4180) whose first line has the names of the fields. All rows are as of one block, which the header `Moneta-As-Of-Block` names. An app has one export at a time. In CSV, names that begin with `=`, `+`, `-`, `@` or `'` have one more `'` in front.
      */
     get: operations["exportWallets"];
   }>;
@@ -659,11 +659,11 @@ export interface components {
       nonce: string;
       /** @description `message.expiry` of the text, in seconds since 1970. */
       expiry: number | bigint | string;
-      /** @description The signature of the text. Of an account with code: what its `isValidSignature` takes (ERC-1271). */
+      /** @description The signature of the text, also of an account with code (ERC-1271). */
       signature: string;
       /** @description Who has signed it. Default: the contract's `owner()`. */
       signer?: string | null;
-      /** @description No earlier block has events of the contract. By default the node is asked when the contract was deployed; a node without old states cannot tell, and then all blocks are searched. */
+      /** @description No earlier block has events of the contract. Default: the block of its deployment, if the node knows it. */
       from_block?: (number | bigint | string) | null;
     };
     CreateCollection: {
@@ -1013,7 +1013,7 @@ export interface components {
     /** @description Hash of a transaction. */
     TransactionHash: string;
     TokenCorrection: {
-      /** @description A chain reorganization deeper than the configured confirmations has undone the movement. If the movement happens again, it has another event. */
+      /** @description A chain reorganization deeper than the configured confirmations has undone the movement. */
       type: "corrected";
       /** @description `id` of the event that is not true any more. The other fields are those of that event. */
       corrects: string;
@@ -1168,9 +1168,9 @@ export interface components {
       types: { [key: string]: unknown };
       /** @description The type of the message. */
       primaryType: string;
-      /** @description The chain, and the relay of this service. */
+      /** @description The chain and the relay. */
       domain: { [key: string]: unknown };
-      /** @description The contract, the app, the relay, the nonce and the expiry. */
+      /** @description Contract, app, relay, nonce and expiry. */
       message: { [key: string]: unknown };
     };
     Collection: {
@@ -1219,7 +1219,7 @@ export interface components {
       fee_recipient?: components["schemas"]["Address"] | null;
       /** @description Another party deployed the contract, and the app has adopted it. null: the service deployed it. */
       adopted: {
-        /** @description reading: what happened before is being read. followed: everything up to the newest block is stored. quarantined: the contract floods, and is read further later. */
+        /** @description reading: its past is being read. followed: it is stored up to the newest block. quarantined: it floods, and is read further later. */
         state: "reading" | "followed" | "quarantined";
         /** @description Its tokens, holders and history are stored up to this block. */
         as_of_block: number;
@@ -1576,7 +1576,7 @@ export interface components {
       description: string | null;
       /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app sets its `url` again. */
       disabled_at: components["schemas"]["Time"] | null;
-      /** @description Why deliveries do not succeed: the error of the newest one if it has failed for good, else of one that waits for a retry. null: they succeed. */
+      /** @description Why deliveries fail. null: they do not. */
       last_error: string | null;
       created_at: components["schemas"]["Time"];
       updated_at: components["schemas"]["Time"];
@@ -1611,7 +1611,7 @@ export interface components {
       description: string | null;
       /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app sets its `url` again. */
       disabled_at: components["schemas"]["Time"] | null;
-      /** @description Why deliveries do not succeed: the error of the newest one if it has failed for good, else of one that waits for a retry. null: they succeed. */
+      /** @description Why deliveries fail. null: they do not. */
       last_error: string | null;
       created_at: components["schemas"]["Time"];
       updated_at: components["schemas"]["Time"];
@@ -1745,7 +1745,7 @@ export interface components {
       description: string | null;
       /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app sets its `url` again. */
       disabled_at: components["schemas"]["Time"] | null;
-      /** @description Why deliveries do not succeed: the error of the newest one if it has failed for good, else of one that waits for a retry. null: they succeed. */
+      /** @description Why deliveries fail. null: they do not. */
       last_error: string | null;
       created_at: components["schemas"]["Time"];
       updated_at: components["schemas"]["Time"];

@@ -22,7 +22,8 @@ contract LyingCollection {
     }
 
     /// @notice Emits a log with four topics and any data.
-    function emitLog(bytes32[4] calldata topics, bytes memory data) external {
+    function emitLog(bytes32[4] calldata topics, bytes calldata content) external {
+        bytes memory data = content;
         // Solidity has no statement that emits a log without an event.
         assembly ("memory-safe") {
             log4(

@@ -4,7 +4,8 @@ pragma solidity 0.8.37;
 import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
 
 /// @title UriERC721
-/// @notice A contract whose tokens name any URI, and some of which answer in a hostile way. For tests of copies of metadata.
+/// @notice A contract whose tokens name any URI, and some of which answer in a hostile way. For tests of copies of
+/// metadata.
 contract UriERC721 is ERC721 {
     enum Mode {
         Honest,
@@ -26,7 +27,8 @@ contract UriERC721 is ERC721 {
     function mint(string calldata uri, Mode mode) external {
         _uris[_next] = uri;
         _modes[_next] = mode;
-        _mint(msg.sender, _next++);
+        _mint(msg.sender, _next);
+        ++_next;
     }
 
     function setUri(uint256 tokenId, string calldata uri) external {

@@ -5,8 +5,8 @@ import {AccessControl} from "@openzeppelin/contracts/access/AccessControl.sol";
 import {ERC1155} from "@openzeppelin/contracts/token/ERC1155/ERC1155.sol";
 
 /// @title WizardERC1155
-/// @notice A contract as teams deploy it, for tests of adoption: roles instead of an owner, and a URI that an account with one of them
-/// can change.
+/// @notice A contract as teams deploy it, for tests of adoption: roles instead of an owner, and a URI that an account
+/// with one of them can change.
 contract WizardERC1155 is ERC1155, AccessControl {
     bytes32 public constant MINTER_ROLE = keccak256("MINTER_ROLE");
 
@@ -23,7 +23,10 @@ contract WizardERC1155 is ERC1155, AccessControl {
     function mintEach(address[] calldata receivers, uint256 count, uint256 firstId) external onlyRole(MINTER_ROLE) {
         uint256 id = firstId;
         for (uint256 index = 0; index < receivers.length; ++index) {
-            for (uint256 left = count; left > 0; --left) _mint(receivers[index], id++, 1, "");
+            for (uint256 left = count; left > 0; --left) {
+                _mint(receivers[index], id, 1, "");
+                ++id;
+            }
         }
     }
 

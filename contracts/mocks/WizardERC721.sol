@@ -6,8 +6,8 @@ import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
 import {ERC721Consecutive} from "@openzeppelin/contracts/token/ERC721/extensions/ERC721Consecutive.sol";
 
 /// @title WizardERC721
-/// @notice A contract as teams deploy it, for tests of adoption: an owner, a base URI that the owner can change, and tokens that its
-/// constructor gives away with one event (ERC-2309).
+/// @notice A contract as teams deploy it, for tests of adoption: an owner, a base URI that the owner can change, and
+/// tokens that its constructor gives away with one event (ERC-2309).
 contract WizardERC721 is ERC721Consecutive, Ownable {
     uint256 public totalSupply;
     string private _base = "";
@@ -19,14 +19,20 @@ contract WizardERC721 is ERC721Consecutive, Ownable {
     }
 
     function mint(address to, uint256 count) external onlyOwner {
-        for (uint256 left = count; left > 0; --left) _mint(to, totalSupply++);
+        for (uint256 left = count; left > 0; --left) {
+            _mint(to, totalSupply);
+            ++totalSupply;
+        }
     }
 
     /// @notice Mints so many tokens to each receiver, for tests with thousands of holders.
     function mintEach(address[] calldata receivers, uint256 count) external onlyOwner {
         uint256 id = totalSupply;
         for (uint256 index = 0; index < receivers.length; ++index) {
-            for (uint256 left = count; left > 0; --left) _mint(receivers[index], id++);
+            for (uint256 left = count; left > 0; --left) {
+                _mint(receivers[index], id);
+                ++id;
+            }
         }
         totalSupply = id;
     }

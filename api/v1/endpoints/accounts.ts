@@ -52,7 +52,7 @@ const createAccount = defineEndpoint({
   summary: "Create a wallet",
   name: "createAccount",
   description:
-    "The same user of the same app always gets the same address, unless the wallet there was renamed: then the user gets another address. The wallet exists at once, without a transaction. **Without `user_identifier` each call creates another wallet, which has no user**: store its address.",
+    "The same user of the same app always gets the same address, unless the wallet there was renamed: then the user gets another address. The wallet exists at once, without a transaction. **Without `user_identifier` each call creates another wallet**: store its address.",
   examples: {
     bodies: { "For a user": { user_identifier: "alice" }, "Without a user": {} },
     answer: walletExample,
@@ -111,7 +111,7 @@ const renameAccount = defineEndpoint({
   summary: "Rename the user of a wallet, or remove the user identifier",
   name: "renameAccount",
   description:
-    "The wallet keeps its address, its tokens and its history. From this call on every answer, event and webhook call has the new name, also for what happened before. The old name is free: a wallet that is created for it gets another address.",
+    "The wallet keeps its address, tokens and history. Every answer, event and webhook call has the new name, also for what happened before. A wallet that is created for the old name gets another address.",
   examples: {
     bodies: { "Another name": { user_identifier: "alice" }, "No name": { user_identifier: null } },
     answer: walletExample,

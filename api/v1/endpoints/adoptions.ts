@@ -17,8 +17,8 @@ const typedText = z
   .object({
     types: z.record(z.string(), z.unknown()).describe("The types, by name."),
     primaryType: z.string().describe("The type of the message."),
-    domain: z.record(z.string(), z.unknown()).describe("The chain, and the relay of this service."),
-    message: z.record(z.string(), z.unknown()).describe("The contract, the app, the relay, the nonce and the expiry."),
+    domain: z.record(z.string(), z.unknown()).describe("The chain and the relay."),
+    message: z.record(z.string(), z.unknown()).describe("Contract, app, relay, nonce and expiry."),
   })
   .meta({ id: "TypedText", description: "The text to sign, as `eth_signTypedData_v4` takes it (EIP-712)." });
 
@@ -28,7 +28,7 @@ const adoptionText = defineEndpoint({
   summary: "Make the text with which a contract's owner lets the app adopt it",
   name: "makeAdoptionText",
   description:
-    "The text names the chain, the contract, the app, the relay, a nonce and when it expires: a week from now. Nothing is stored. Let the contract's `owner()`, or an account with its role DEFAULT_ADMIN_ROLE, sign it, and send the signature to `POST /v1/collections/adopt`.",
+    "Nothing is stored. The contract's `owner()`, or an account with its role DEFAULT_ADMIN_ROLE, signs the text within a week. The signature goes to `POST /v1/collections/adopt`.",
   examples: { bodies: { "A contract": { address: COLLECTION } }, answer: adoptionTextExample },
   scope: "collections",
   body: z.strictObject({ address: contract }).meta({ id: "AdoptionText" }),
@@ -44,7 +44,7 @@ const adopt = defineEndpoint({
   summary: "Adopt a contract that another party deployed",
   name: "adoptCollection",
   description:
-    "The contract becomes a collection of the app. All its tokens, holders and history are read from the chain; `adopted` in the collection shows how far this has come. The app's wallets can transfer and burn its tokens. The service cannot mint into it. What is read back makes no events, and is in the histories of only those wallets whose app followed the contract at that time. One app can adopt a contract. A repeated call answers the collection.",
+    "The contract becomes a collection of the app: its tokens, holders and history are read from the chain, and `adopted` shows how far. The app's wallets can transfer and burn its tokens; the service cannot mint. What is read back makes no events. One app can adopt a contract.",
   examples: {
     bodies: {
       "With the owner's signature": {
@@ -63,11 +63,11 @@ const adopt = defineEndpoint({
       nonce: hex("32").describe("`message.nonce` of the text."),
       expiry: count(Number.MAX_SAFE_INTEGER, 1).describe("`message.expiry` of the text, in seconds since 1970."),
       signature: hex(`1,${MAX_SIGNATURE_BYTES.toString()}`).describe(
-        "The signature of the text. Of an account with code: what its `isValidSignature` takes (ERC-1271).",
+        "The signature of the text, also of an account with code (ERC-1271).",
       ),
       signer: optional(address).describe("Who has signed it. Default: the contract's `owner()`."),
       from_block: optional(count(Number.MAX_SAFE_INTEGER)).describe(
-        "No earlier block has events of the contract. By default the node is asked when the contract was deployed; a node without old states cannot tell, and then all blocks are searched.",
+        "No earlier block has events of the contract. Default: the block of its deployment, if the node knows it.",
       ),
     })
     .meta({ id: "AdoptCollection" }),

@@ -13,8 +13,7 @@ import { address as anyAddress } from "../schemas/inputs.ts";
 
 const DESCRIPTION =
   "The answer has one row in each line: JSON objects (`application/x-ndjson`), or with `Accept: text/csv` a file for spreadsheets (RFC 4180) whose first line has the names of the fields. All rows are as of one block, which the header `Moneta-As-Of-Block` names. An app has one export at a time.";
-const IN_CSV =
-  " In CSV, a name that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`), or that begins with `'`, gets a `'` in front.";
+const IN_CSV = " In CSV, names that begin with `=`, `+`, `-`, `@` or `'` have one more `'` in front.";
 
 const exportHolders = defineEndpoint({
   method: "get",

@@ -79,7 +79,7 @@ const retry = defineEndpoint({
   summary: "Send a failed request again",
   name: "retryRequest",
   description:
-    "Creates a new request that does the same, with the same `reference`, and answers its id. Its `retry_of` names the failed request, whose `retried_by` names the new one. Needs the scope of the call that created the request: `mint`, `transfer` (also for burns), or `collections`. A request is sent again once: a repeated call answers the same new request. If the new request fails, too, send that one again. All rules are checked again: the wallet may no longer have the token, for example. `copy_media` copies the media again.",
+    "Creates a new request that does the same, with the same `reference`, and answers its id. Its `retry_of` names the failed request, whose `retried_by` names the new one. Needs the scope of the call that created the request: `mint`, `transfer` (also for burns), or `collections`. A request is sent again once: a repeated call answers the same new request. All rules are checked again. `copy_media` copies the media again.",
   examples: { answer: acceptedExample },
   scope: null,
   params: requestParams,

@@ -257,7 +257,7 @@ const createWebhook = defineEndpoint({
   summary: "Create a webhook",
   name: "createWebhook",
   description:
-    "Each webhook has its own secret, order, retries and deliveries, and none delays another. An app has at most 10, including the webhook of `/v1/webhook`. The answer shows the signing secret once, so the call takes no `Idempotency-Key`: if the answer is lost, remove the webhook and create it again. The rules for the URL are those of `PUT /v1/webhook`.",
+    "Each webhook has its own secret, order, retries and deliveries, and none delays another. An app has at most 10, including the webhook of `/v1/webhook`. Only the answer shows the signing secret, so the call takes no `Idempotency-Key`: if the answer is lost, create the webhook again.",
   examples: {
     bodies: {
       "Results of requests": { url: "https://app.example/hooks/nft" },

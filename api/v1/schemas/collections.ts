@@ -214,7 +214,7 @@ export const collection = z
         state: z
           .enum(["reading", "followed", "quarantined"])
           .describe(
-            "reading: what happened before is being read. followed: everything up to the newest block is stored. quarantined: the contract floods, and is read further later.",
+            "reading: its past is being read. followed: it is stored up to the newest block. quarantined: it floods, and is read further later.",
           ),
         as_of_block: z.int().describe("Its tokens, holders and history are stored up to this block."),
         to_block: z.int().describe("The newest block that is stored of the chain."),

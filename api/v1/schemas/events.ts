@@ -73,9 +73,7 @@ export const tokenCorrection = z
   .object({
     type: z
       .literal("corrected")
-      .describe(
-        "A chain reorganization deeper than the configured confirmations has undone the movement. If the movement happens again, it has another event.",
-      ),
+      .describe("A chain reorganization deeper than the configured confirmations has undone the movement."),
     corrects: z
       .string()
       .describe("`id` of the event that is not true any more. The other fields are those of that event."),

@@ -65,12 +65,7 @@ export const webhook = z
       .describe(
         "Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app sets its `url` again.",
       ),
-    last_error: z
-      .string()
-      .nullable()
-      .describe(
-        "Why deliveries do not succeed: the error of the newest one if it has failed for good, else of one that waits for a retry. null: they succeed.",
-      ),
+    last_error: z.string().nullable().describe("Why deliveries fail. null: they do not."),
     created_at: time,
     updated_at: time,
   })

@@ -18,6 +18,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       .execute();
   await db.schema.alterTable("collections").addColumn("total_supply", TEXT).execute();
   await partialIndex("collections_adopted", "collections (address)", "adopted = 1");
+  await partialIndex("collections_adopted_by", "collections (app_id, adopted)", "adopted = 1");
   // What a wallet lists, and what it does not.
   await db.schema.dropIndex("holdings_owner").execute();
   await partialIndex("holdings_owner", "holdings (owner, seq)", "unlisted = 0");
