@@ -1,25 +1,12 @@
 import { Interface, recoverAddress, TypedDataEncoder, ZeroAddress, ZeroHash } from "ethers";
 
-import type { CollectionType } from "../domain/command.ts";
+import type { AdoptableContract } from "../domain/followed-contract.ts";
 import { addressOf, boolOf, type CallAnswer, wordOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
 import type { ContractAddresses } from "./contracts.ts";
 import { monetaDomain } from "./codec/encode.ts";
 import { ChainUnavailable, RpcError } from "./errors.ts";
 import { boundedCalls, type CallBounds, inspect, nameOf, textOf } from "./foreign.ts";
-
-/** What a contract of others tells about itself. */
-export interface AdoptableContract {
-  type: CollectionType;
-  name: string;
-  symbol: string;
-  /** The zero address: it names none. */
-  owner: string;
-  /** Decimal; null: it tells none. */
-  totalSupply: string | null;
-  /** The newest block of the node before it was asked. */
-  block: number;
-}
 
 /** The functions that an adopted contract may have: of the EIPs 721, 173, 1271, and of OpenZeppelin's AccessControl. */
 const functions = new Interface([

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { getAddress, isAddress, isHexString } from "ethers";
+import { isHexString } from "ethers";
 import { z } from "zod";
 
 import { createAdoptables } from "../chain/adoptable.ts";
@@ -15,6 +15,7 @@ import { pause } from "../shared/pause.ts";
 import { parseJson } from "../shared/text.ts";
 import type { Database } from "../store/db/database.ts";
 import { findCollectionsOfApps, type StoredCollection } from "../store/listings/collections.ts";
+import { addressOf } from "./address.ts";
 import { withServiceState } from "./database.ts";
 import { appNamed } from "./options.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
@@ -46,12 +47,12 @@ export function collectionAdopt(terminal: Terminal): Command {
       "service reads all tokens, holders and history of the contract. This command shows how far it is; Ctrl-C ends only the command.\n" +
       "--allow needs no signature: the operator answers for it that the app may list the contract as its own.",
   })
-    .argument("<address>", "the contract, ERC721 or ERC1155", readAddress)
+    .argument("<address>", "the contract, ERC721 or ERC1155", addressOf)
     .requiredOption("--app <app>", "name or id of the app")
     .addOption(new Option("--text <file>", "the file with the text that was signed").conflicts("allow"))
     .addOption(new Option("--signature <hex>", "the signature of the text").argParser(readHex).conflicts("allow"))
     .addOption(
-      new Option("--signer <address>", "who has signed, if not the owner").argParser(readAddress).conflicts("allow"),
+      new Option("--signer <address>", "who has signed, if not the owner").argParser(addressOf).conflicts("allow"),
     )
     .option("--allow", "adopt it without a signature")
     .addOption(
@@ -141,12 +142,6 @@ async function readSigned({ text, signature, signer }: Options): Promise<Signed>
     );
   const { nonce, expiry } = parsed.data.message;
   return { nonce, expiry, signature, signer: signer ?? null };
-}
-
-function readAddress(text: string): string {
-  if (!isAddress(text))
-    throw new InvalidArgumentError("Give an address: 0x and 40 hex digits, with the right checksum.");
-  return getAddress(text);
 }
 
 function readHex(text: string): string {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 
-import type { AdoptableContract, Adoptables, Permission, TypedText } from "../chain/adoptable.ts";
+import type { Adoptables, Permission, TypedText } from "../chain/adoptable.ts";
+import type { AdoptableContract } from "../domain/followed-contract.ts";
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import { FOREIGN_READ_SECONDS, LONGEST_PERMISSION } from "../config/limits.ts";
 import { type ApiError, fieldError } from "../domain/error-codes.ts";

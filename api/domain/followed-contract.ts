@@ -15,6 +15,19 @@ export interface KnownContract {
   name: string | null;
 }
 
+/** What a contract says about itself that an app wants to adopt. */
+export interface AdoptableContract {
+  type: CollectionType;
+  name: string;
+  symbol: string;
+  /** The zero address: it names none. */
+  owner: string;
+  /** Decimal; null: it tells none. */
+  totalSupply: string | null;
+  /** The newest block of the node before it was asked. */
+  block: number;
+}
+
 /** Why a contract is in quarantine. `flood`: more transfer logs than allowed. `failing`: its reads exceeded their limits. */
 export const QUARANTINE_REASONS = ["flood", "failing"] as const;
 export type QuarantineReason = (typeof QUARANTINE_REASONS)[number];

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 
-import type { CollectionType } from "../../domain/command.ts";
-import { quarantineLength } from "../../domain/followed-contract.ts";
+import { type AdoptableContract, quarantineLength } from "../../domain/followed-contract.ts";
 import { addToCounter, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import { checkpointOf, confirmedBlock } from "../db/meta.ts";
@@ -22,17 +21,9 @@ import { listMissed } from "./listed-holdings.ts";
  * wallets whose app followed the contract then.
  */
 
-/** What the contract tells about itself. */
-export interface AdoptedContract {
+/** A contract, with what it says about itself. What happens up to its `block` makes no events. */
+export interface AdoptedContract extends AdoptableContract {
   address: string;
-  type: CollectionType;
-  name: string;
-  symbol: string;
-  /** The zero address: it names none. */
-  owner: string;
-  totalSupply: string | null;
-  /** What happens up to this block makes no events. */
-  block: number;
 }
 
 /** When an adopted contract is asked again who owns it, in milliseconds. */

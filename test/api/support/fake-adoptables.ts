@@ -1,4 +1,5 @@
-import type { AdoptableContract, Adoptables, Permission } from "../../../api/chain/adoptable.ts";
+import type { Adoptables, Permission } from "../../../api/chain/adoptable.ts";
+import type { AdoptableContract } from "../../../api/domain/followed-contract.ts";
 
 /** Contracts that an app can adopt, without a chain. Every signature is right but `0x00`. */
 export class FakeAdoptables implements Adoptables {
