@@ -65,7 +65,8 @@ export interface Permission {
   expiry: number;
 }
 
-const TYPES = {
+/** The type of the text, in the form of EIP-712. */
+export const ADOPTION_TYPES = {
   AdoptCollection: [
     { name: "contract", type: "address" },
     { name: "app", type: "string" },
@@ -106,9 +107,9 @@ export function createAdoptables(
   return {
     isOwn: (address) => own.has(address),
     describe: (address, abort) => client.nodes.session(() => describeContract(client, address, { gas, abort })),
-    text: (permission) => TypedDataEncoder.getPayload(domain, TYPES, messageOf(permission)) as TypedText,
+    text: (permission) => TypedDataEncoder.getPayload(domain, ADOPTION_TYPES, messageOf(permission)) as TypedText,
     isPermitted: ({ owner, permission }, signed, abort) => {
-      const digest = TypedDataEncoder.hash(domain, TYPES, messageOf(permission));
+      const digest = TypedDataEncoder.hash(domain, ADOPTION_TYPES, messageOf(permission));
       const subject = { contract: permission.contract, owner, digest };
       return client.nodes.session(() => isPermitted(client, subject, signed, { gas, abort }));
     },

@@ -1,3 +1,5 @@
+import { ADOPTION_TYPES } from "../chain/adoptable.ts";
+
 /* Example answers for the document. Tests check each one against its schema. */
 
 export const ALICE = "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06";
@@ -276,13 +278,7 @@ export const adoptionTextExample = {
       { name: "chainId", type: "uint256" },
       { name: "verifyingContract", type: "address" },
     ],
-    AdoptCollection: [
-      { name: "contract", type: "address" },
-      { name: "app", type: "string" },
-      { name: "relay", type: "address" },
-      { name: "nonce", type: "bytes32" },
-      { name: "expiry", type: "uint256" },
-    ],
+    ...ADOPTION_TYPES,
   },
   primaryType: "AdoptCollection",
   domain: { name: "Moneta", version: "1", chainId: "0x1", verifyingContract: BOB },
