@@ -589,7 +589,7 @@ export interface paths {
      *     | 422 | `not_transferable` | The collection is soulbound: its tokens can never be transferred. | [docs/errors#not_transferable](docs/errors#not_transferable) |
      *     | 422 | `token_busy` | An earlier transfer or burn of this token is still pending. Try again when that request is final. | [docs/errors#token_busy](docs/errors#token_busy) |
      *     | 422, request | `receiver_rejected` | The contract at the destination refused the token. Choose a destination that accepts it. | [docs/errors#receiver_rejected](docs/errors#receiver_rejected) |
-     *     | 422, request | `service_cannot_mint` | The collection's owner removed the service as a minter. Ask the owner to appoint it again. | [docs/errors#service_cannot_mint](docs/errors#service_cannot_mint) |
+     *     | 422, request | `service_cannot_mint` | The service is not a minter of this collection. Only its owner can appoint it. | [docs/errors#service_cannot_mint](docs/errors#service_cannot_mint) |
      *     | 422 | `metadata_frozen` | The collection's metadata is frozen, or about to be. It can never change, and no new token with metadata can be minted. | [docs/errors#metadata_frozen](docs/errors#metadata_frozen) |
      *     | 429 | `rate_limited` | Too many calls. Try again after the number of seconds in `Retry-After`. | [docs/errors#rate_limited](docs/errors#rate_limited) |
      *     | 429, request | `quota_exceeded` | The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again. | [docs/errors#quota_exceeded](docs/errors#quota_exceeded) |
@@ -948,7 +948,7 @@ export interface components {
      *     - `insufficient_balance`: The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.
      *     - `supply_exceeded`: The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer.
      *     - `receiver_rejected`: The contract at the destination refused the token. Choose a destination that accepts it.
-     *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
+     *     - `service_cannot_mint`: The service is not a minter of this collection. Only its owner can appoint it.
      *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
      *     - `execution_reverted`: The contract reverted the call. `errors` has the decoded reason.
      *     - `out_of_gas`: The call needs more gas than it may use; `errors` has the figures. If they show that the call ran, the service has measured the costs again: send a new request. Otherwise make the request smaller, or ask the operator to raise MAX_ITEM_GAS.
@@ -2702,7 +2702,7 @@ export interface operations {
        *     - `supply_exceeded`: The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer.
        *     - `wrong_collection_type`: Some fields belong to the other collection type. Remove the fields that `errors` names.
        *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). The message of the answer says which kind the collection has, and what to send instead.
-       *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
+       *     - `service_cannot_mint`: The service is not a minter of this collection. Only its owner can appoint it.
        *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. It can never change, and no new token with metadata can be minted.
        */
       422: Answer<
@@ -2959,7 +2959,7 @@ export interface operations {
        *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). The message of the answer says which kind the collection has, and what to send instead.
        *     - `not_transferable`: The collection is soulbound: its tokens can never be transferred.
        *     - `token_busy`: An earlier transfer or burn of this token is still pending. Try again when that request is final.
-       *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
+       *     - `service_cannot_mint`: The service is not a minter of this collection. Only its owner can appoint it.
        *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. It can never change, and no new token with metadata can be minted.
        */
       422: Answer<

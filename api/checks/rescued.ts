@@ -31,7 +31,7 @@ export const rescued: Check = {
       });
       const lost = ids.filter((_, index) => isHere[index] === true && tokens[index]?.metadata === null);
       const elsewhere = ids.filter((_, index) => isHere[index] !== true && tokens[index]?.metadata !== null);
-      const where = `${JSON.stringify(name)} ${address} says that the metadata of`;
+      const where = `${name === "" ? "" : `${JSON.stringify(name)} `}${address} says that the metadata of`;
       if (lost.length > 0)
         findings.push(
           problem(`${where} token ${some(lost)} are here, but they are not. Run \`collection rescue ${address}\`.`),

@@ -69,7 +69,8 @@ function adopt(terminal: Terminal, address: string, options: Options): Promise<v
     const { database } = place;
     const deps = adoptDeps(place);
     const app = await appNamed(database.read, options.app);
-    if (options.signature === undefined && options.allow !== true) {
+    const [known] = await findCollectionsOfApps(database.read, [{ appId: app.id, address }]);
+    if (options.signature === undefined && options.allow !== true && known?.adopted !== 1) {
       const text = textToSign(deps, app.id, address);
       printResult(terminal, options.json, text, JSON.stringify(text, null, 2));
       terminal.remark?.(
@@ -77,7 +78,7 @@ function adopt(terminal: Terminal, address: string, options: Options): Promise<v
       );
       return;
     }
-    const signed = options.allow === true ? null : await readSigned(options);
+    const signed = options.allow === true || options.signature === undefined ? null : await readSigned(options);
     const order = { address, fromBlock: options.fromBlock ?? null };
     const adopted = await adoptCollection(deps, app.id, order, signed).catch((error: unknown) => {
       throw error instanceof ApiError ? new OperatorError(error.errors?.[0]?.message ?? error.message) : error;
@@ -85,10 +86,11 @@ function adopt(terminal: Terminal, address: string, options: Options): Promise<v
     const collection = await watch(terminal, database, adopted, options.wait);
     const { state = "reading", asOf = 0, checkpoint = 0 } = collection.adoption ?? {};
     const result = { address, app_id: app.id, state, as_of_block: asOf, to_block: checkpoint };
+    const name = collection.name || address;
     const words =
       state === "followed"
-        ? `${collection.name} is a collection of ${app.name}: ${collection.minted.toString()} tokens are stored.`
-        : `${collection.name} is a collection of ${app.name}. The service reads it: block ${asOf.toString()} of ${checkpoint.toString()}.`;
+        ? `${name} is a collection of ${app.name}: ${collection.minted.toString()} tokens are stored.`
+        : `${name} is a collection of ${app.name}. The service reads it: block ${asOf.toString()} of ${checkpoint.toString()}.`;
     printResult(terminal, options.json, result, words);
   });
 }

@@ -105,7 +105,7 @@ function describe({ contract_address: address, folder, tokens, served, problems,
     `Documents and files: ${missing.toString()} missing, ${unusable.toString()} unusable as metadata, ${changed.toString()} changed at the source, ` +
       `${large.toString()} too large to be served. report.txt lists them.`,
     `Base URI: ${call.argument}`,
-    `The owner ${call.from} calls ${call.function} of ${call.to}, data ${call.data}`,
+    `${call.from === null ? "Who administers the contract" : `The owner ${call.from}`} calls ${call.function} of ${call.to}, data ${call.data}`,
     "Afterwards `doctor` compares what the contract says with what is served.",
   ].join("\n");
 }

@@ -57,6 +57,8 @@ function itemOf(
 ): Item {
   const collection = collections.get(fields.collection_address);
   if (collection === undefined) throw collectionNotFound();
+  // Whatever the fields say: no form of a mint would do.
+  if (collection.adopted === 1) requireMinter(collection);
   const command = mintVariant(collection, fields, recipients);
   requireMinter(collection);
   const waitsForMedia = fields.copy_media === true && checkMedia(command);
@@ -82,7 +84,10 @@ function collectionNotFound(): ApiError {
 export function requireMinter(collection: StoredCollection | undefined): void {
   if (collection === undefined) throw collectionNotFound();
   if (collection.service_may_mint !== 0) return;
-  const message = "The collection's owner removed the service as a minter.";
+  const message =
+    collection.adopted === 1
+      ? "Another party deployed this contract: the service cannot mint into it. Mint into a collection of the service."
+      : "The collection's owner removed the service as a minter.";
   throw fieldError("service_cannot_mint", "collection_address", message);
 }
 

@@ -161,7 +161,7 @@ const ERROR_ENTRIES = {
   service_cannot_mint: {
     status: 422,
     failsRequest: true,
-    message: "The collection's owner removed the service as a minter. Ask the owner to appoint it again.",
+    message: "The service is not a minter of this collection. Only its owner can appoint it.",
   },
   metadata_frozen: {
     status: 422,

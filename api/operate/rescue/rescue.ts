@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { mkdir, open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import { ZeroAddress } from "ethers";
+
 import type { ChainClient } from "../../chain/client.ts";
 import { readContractUri, readTokenUris, uriCall } from "../../chain/token-uris.ts";
 import { RESCUE_CALL_GAS } from "../../config/limits.ts";
@@ -73,7 +75,10 @@ export async function rescueCollection(deps: RescueDeps) {
     served += page.served;
     deps.progress(tokens, total);
   }
-  const call = { ...uriCall(collection, publicBase(hostedBase, address, type)), from: collection.owner };
+  const call = {
+    ...uriCall(collection, publicBase(hostedBase, address, type)),
+    from: collection.owner === ZeroAddress ? null : collection.owner,
+  };
   const result = { contract_address: address, folder, tokens, served, problems: counts, call };
   await writeFile(join(folder, "report.json"), `${JSON.stringify(result, null, 2)}\n`);
   return result;

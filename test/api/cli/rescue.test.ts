@@ -202,12 +202,23 @@ describe("command line: collection rescue", () => {
     expect(result.served).to.equal(2);
     expect(result.call.function).to.equal("setURI(string)");
     expect(result.call.argument).to.match(/\/\{id\}$/);
+    // The contract names no owner, and has no name.
+    expect(result.call.from).to.equal(null);
+    expect((await runCli(moneta.env, "collection", "rescue", address, "--folder", folder)).output).to.contain(
+      "Who administers the contract calls setURI(string)",
+    );
     const ten = await served(address, hexOf(10n));
     expect(await picture((ten as { image: string }).image)).to.deep.equal(gif("ten"));
     expect(await served(address, (2n ** 200n).toString())).to.deep.equal({ name: "Large", decimals: 0 });
     expect((await aboutMine(address))?.[0]).to.equal("warning");
     await (await contract.setURI(result.call.argument)).wait();
-    expect((await aboutMine(address))?.[0]).to.equal("ok");
+    expect(await aboutMine(address)).to.deep.equal([
+      "ok",
+      `${address} says that the metadata of its tokens are here, and they are`,
+    ]);
+    // Adopted once, it needs no signature any more.
+    const { output } = await runCli(moneta.env, "collection", "adopt", address, "--app", moneta.app.appId);
+    expect(output).to.contain(`${address} is a collection of`).and.to.contain("2 tokens are stored");
   });
 
   /** A contract whose tokens have these URIs. @returns its address, and the ids by the names of the tokens. */

@@ -71,6 +71,12 @@ describe("adoption of a contract that another party deployed", () => {
     const { nfts } = await api.ok<Shape<"HeldNftsPage">>("GET", `/v1/accounts/${wallet}`);
     expect(nfts.map((nft) => [nft.contract_address, nft.token_id])).to.deep.equal([[address, 7]]);
 
+    // Whatever a mint says, the service has no right to it.
+    for (const fields of [{}, { name: "Cat" }, { uri: "https://example.org/1" }])
+      expect(
+        (await api.send("POST", "/v1/nfts", { collection_address: address, to_address: wallet, ...fields })).body,
+      ).to.include({ error_code: "service_cannot_mint" });
+
     // The app's wallet can transfer it, and strangers' moves are indexed.
     await api.settled(
       await api.accept("/v1/transfers", {
