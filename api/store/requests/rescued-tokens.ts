@@ -36,19 +36,19 @@ function onChain(db: Db, contract: string) {
   return query.where("minted_block", "is not", null).where("supply", "<>", sql.lit("0"));
 }
 
-const COLUMNS = { seq: "integer", token_id: "text", metadata: "text", search_name: "text" } as const;
+const COLUMNS = { seq: "integer", contract: "text", token_id: "text", metadata: "text", search_name: "text" } as const;
 
 /** A token that a reorg has removed since it was read is passed over. */
 export async function storeRescued(trx: Trx, contract: string, tokens: readonly RescuedMetadata[]): Promise<void> {
   if (tokens.length === 0) return;
   await lockCollections(trx, [contract]);
   const rows = tokens.map(({ seq, token_id, json, metadata }) => ({
-    ...{ seq, token_id, metadata: json, search_name: searchName(metadata, token_id) },
+    ...{ seq, contract, token_id, metadata: json, search_name: searchName(metadata, token_id) },
   }));
   await sql`
     update nfts set metadata = input.metadata, search_name = input.search_name
       from ${rowSet(trx, COLUMNS, rows)} as input
-     where nfts.seq = input.seq and nfts.contract = ${contract} and nfts.token_id = input.token_id`.execute(trx);
+     where nfts.seq = input.seq and nfts.contract = input.contract and nfts.token_id = input.token_id`.execute(trx);
   const seqs = rows.map(({ seq }) => seq);
   await storeTraits(trx, seqs);
 }

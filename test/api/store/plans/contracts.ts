@@ -118,11 +118,12 @@ async function adopt({ read, write }: Pick<Tour, "read" | "write">): Promise<voi
   const hash = (await storedBlock(read, to))?.hash;
   if ((await write((trx) => storePast(trx, last, { moves: [], to, hash }, NOW)))?.state !== "followed")
     throw new Error("the contract is read");
-  const [token] = await tokensAfter(read, ADOPTED, 0, 5);
-  await tokensNamed(read, ADOPTED, ["5"]);
+  // Of a collection with many tokens.
+  const tokens = await tokensAfter(read, BUSY.collection, 0, 5);
+  await tokensNamed(read, BUSY.collection, ["5"]);
   const metadata = { name: "One" };
-  const rescued = token === undefined ? [] : [{ ...token, metadata, json: JSON.stringify(metadata) }];
-  await write((trx) => storeRescued(trx, ADOPTED, rescued));
+  const rescued = tokens.map((token) => ({ ...token, metadata, json: JSON.stringify(metadata) }));
+  await write((trx) => storeRescued(trx, BUSY.collection, rescued));
   await write((trx) => storeRescuedCollection(trx, ADOPTED, "{}"));
   await adoptedCollections(read, 5);
   const follow = { appId: APP, quota: 10, now: NOW, contracts: new Map([[ADOPTED, null]]) };
