@@ -8,6 +8,7 @@ import {
   compareTokens,
   type Difference,
   foreignHoldings,
+  formerHoldings,
   setHolding,
 } from "../../store/reconcile/compare.ts";
 import { readIndexedContracts } from "../../store/ledger/indexed-contracts.ts";
@@ -82,35 +83,38 @@ async function compareCollections(
   return differences;
 }
 
+/** Balances that are stored, then those that are missing in adopted contracts. */
 async function compareForeign(deps: ReconcileDeps, replay: Replay, repair: boolean): Promise<Difference[]> {
-  const differences: Difference[] = [];
-  for (let after = 0; ;) {
-    const page = await foreignHoldings(deps.database.read, after, PAGE);
-    if (page.length === 0) return differences;
-    const { block } = replay;
-    const held = await readHoldings(deps.client, page, { gas: deps.foreignCallGas, block });
-    const wrong = page.flatMap((holding, index) => {
-      const real = held[index];
-      return real === undefined || real === "failed" || (real ?? 0n).toString() === holding.quantity
-        ? []
-        : [{ holding, real: real ?? 0n }];
-    });
-    const isSame =
-      wrong.length === 0 ||
-      (await replay.compare(async (trx, now) => {
-        if (now !== block) return false;
-        for (const { holding, real } of wrong) if (repair) await setHolding(trx, holding, real, block);
-        return true;
-      }));
-    // The indexer advanced meanwhile: the same page is compared again at the new block.
-    if (!isSame) continue;
-    after = page.at(-1)?.seq ?? after;
-    differences.push(
-      ...wrong.map(({ holding, real }) => ({
-        what: `copies of token ${holding.tokenId} of the foreign contract ${holding.contract} held by ${holding.owner}`,
-        stored: holding.quantity,
-        chain: real.toString(),
-      })),
-    );
+  const differences = new Map<string, Difference>();
+  for (const read of [foreignHoldings, formerHoldings]) {
+    for (let after = 0; ;) {
+      const page = await read(deps.database.read, after, PAGE);
+      if (page.length === 0) break;
+      const { block } = replay;
+      const held = await readHoldings(deps.client, page, { gas: deps.foreignCallGas, block });
+      const wrong = page.flatMap((holding, index) => {
+        const real = held[index];
+        return real === undefined || real === "failed" || (real ?? 0n).toString() === holding.quantity
+          ? []
+          : [{ holding, real: real ?? 0n }];
+      });
+      const isSame =
+        wrong.length === 0 ||
+        (await replay.compare(async (trx, now) => {
+          if (now !== block) return false;
+          for (const { holding, real } of wrong) {
+            // A contract may have been adopted meanwhile. Then its balances are gone, and come again from its logs.
+            const [stored] = await read(trx, holding.seq - 1, 1);
+            if (stored?.seq !== holding.seq || stored.quantity !== holding.quantity) continue;
+            if (repair) await setHolding(trx, holding, real, block);
+            const what = `copies of token ${holding.tokenId} of the foreign contract ${holding.contract} held by ${holding.owner}`;
+            differences.set(what, { what, stored: holding.quantity, chain: real.toString() });
+          }
+          return true;
+        }));
+      // The indexer advanced meanwhile: the same page is compared again at the new block.
+      if (isSame) after = page.at(-1)?.seq ?? after;
+    }
   }
+  return [...differences.values()];
 }

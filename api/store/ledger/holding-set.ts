@@ -174,8 +174,9 @@ export async function setHoldings(
   trx: Trx,
   holdings: readonly (HoldingKey & { quantity: bigint; sinceBlock: number })[],
   counters: CounterDeltas,
+  isUnlisted?: (key: HoldingKey) => boolean,
 ): Promise<void> {
-  const set = await HoldingSet.read(trx, holdings);
+  const set = await HoldingSet.read(trx, holdings, isUnlisted);
   for (const holding of holdings) set.set(holding, holding.quantity, holding.sinceBlock);
   await set.store(trx, counters);
 }

@@ -9,6 +9,8 @@ import { pagesAfter, rowsAfter } from "../db/pages.ts";
 import { type Db, lockCollections, textSet, type Trx } from "../db/sql.ts";
 import { addToHistory, type StoredMove } from "../ledger/history.ts";
 import { setHoldings } from "../ledger/holding-set.ts";
+import { adoptedAmong } from "../ledger/indexed-contracts.ts";
+import { unlistedAmong } from "../ledger/listed-holdings.ts";
 import { storeTraits } from "../listings/search.ts";
 import { FREEZING } from "../requests/freezing.ts";
 
@@ -348,6 +350,7 @@ export function compareHoldings(trx: Trx, chain: Db, contract: string, repair: b
 }
 
 interface StoredForeignHolding {
+  /** The place in the order of its source. */
   seq: number;
   contract: string;
   type: CollectionType;
@@ -381,6 +384,24 @@ export async function foreignHoldings(db: Db, after: number, limit: number): Pro
     .execute();
 }
 
+/**
+ * Whoever got tokens of an adopted contract, and holds none of them now: of ERC721, those of tokens that nobody holds. In the order of
+ * the history, so the same holder may come again.
+ */
+export async function formerHoldings(db: Db, after: number, limit: number): Promise<StoredForeignHolding[]> {
+  const { rows } = await sql<StoredForeignHolding>`
+    select move.id as seq, move.contract, contract.type, move.token_id as "tokenId", move.to_address as owner, '0' as quantity
+      from transfers as move
+      join collections as collection on collection.address = move.contract and collection.adopted = 1
+      join foreign_contracts as contract on contract.address = move.contract and contract.as_of is null
+     where move.id > ${after} and move.to_address is not null
+       and not exists (select 1 from holdings
+                        where holdings.contract = move.contract and holdings.token_id = move.token_id
+                          and (contract.type = 'ERC721' or holdings.owner = move.to_address))
+     order by move.id limit ${limit}`.execute(db);
+  return rows;
+}
+
 /** Does not touch the totals: `compareCounters` repairs them afterwards. */
 export async function setHolding(
   trx: Trx,
@@ -388,7 +409,9 @@ export async function setHolding(
   quantity: bigint,
   sinceBlock: number,
 ) {
-  await setHoldings(trx, [{ contract, tokenId, owner, quantity, sinceBlock }], new CounterDeltas());
+  const holding = { contract, tokenId, owner, quantity, sinceBlock };
+  const isAdopted = (await adoptedAmong(trx, [contract])).size > 0;
+  await setHoldings(trx, [holding], new CounterDeltas(), await unlistedAmong(trx, isAdopted ? [holding] : []));
 }
 
 /** A value that differs between the database and the chain. */

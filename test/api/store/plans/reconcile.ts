@@ -24,6 +24,7 @@ import {
   compareHoldings,
   compareTokens,
   foreignHoldings,
+  formerHoldings,
   setHolding,
 } from "../../../../api/store/reconcile/compare.ts";
 import { giveCollections, recoveredCollections, skipFeeds } from "../../../../api/store/reconcile/recovered-app.ts";
@@ -50,6 +51,7 @@ async function compare({ read, write }: Tour): Promise<void> {
     await compareHistory(trx, read, true);
     await compareCounters(trx, true);
   });
+  await formerHoldings(read, 0, 500);
   const [held] = await foreignHoldings(read, 0, 500);
   if (held !== undefined) await write((trx) => setHolding(trx, held, 2n, LARGE));
   await write((trx) => skipFeeds(trx));
