@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 
 import { type Command, InvalidArgumentError } from "commander";
+import { pino } from "pino";
 
 import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
 import { openBlocks } from "../content/store/open-blocks.ts";
@@ -19,6 +20,7 @@ import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 interface Options {
   folder: string;
   gateway: string[];
+  arweave: string;
   largest: number;
   check?: true;
   json?: boolean;
@@ -44,6 +46,7 @@ export function collectionRescue(terminal: Terminal): Command {
       (url, others: string[]) => [...others, readGateway(url)],
       [],
     )
+    .option("--arweave <url>", "the gateway for ar:// URIs", readGateway, "https://arweave.net")
     .option("--largest <bytes>", "copy no larger files, not even into the folder", readBytes, LARGEST)
     .option("--check", "fetch again what is copied, and list what changed at its source")
     .action(async (address: string, options: Options) => {
@@ -74,13 +77,14 @@ async function run(terminal: Terminal, place: Workplace, address: string, option
   const fault = (await database.write((trx) => mediaStoreProblem(trx, blocks.name))) ?? (await blocks.problem());
   if (fault !== null) throw new OperatorError(fault);
   const collection = await adoptedCollection(place, address);
-  const { folder, gateway: gateways, largest, check = false } = options;
+  const { folder, gateway: gateways, arweave, largest, check = false } = options;
   const local = chain.chainId === LOCAL_CHAIN_ID.toString();
   const copy = await openCopies(settings, { blocks, local, gateways }, opened);
   return await rescueCollection({
-    ...{ database, client, blocks, copy, limits, collection, largest, check, stop },
+    ...{ database, client, blocks, copy, limits, collection, arweave, largest, check, stop },
+    logger: pino({ level: "error" }, pino.destination(2)),
     folder: resolve(folder),
-    hostedBase: `${hostedBase}${chain.chainId}/`,
+    ...{ hostedBase, chainId: chain.chainId },
     progress: (done, total) => terminal.rewrite?.(`${done.toString()} of ${total.toString()} tokens`),
   });
 }

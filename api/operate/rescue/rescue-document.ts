@@ -8,7 +8,7 @@ import type { SaidUri } from "../../chain/token-uris.ts";
 import { recordUpload } from "../../commands/upload-media.ts";
 import type { BlockStore } from "../../content/block-store.ts";
 import { canonicalCid, parseCid, parseIpfsUri } from "../../content/cids.ts";
-import { findFile } from "../../content/content.ts";
+import { findFile, isDamage } from "../../content/content.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import { MediaError } from "../../outbound/download.ts";
 import { BoundedMap } from "../../shared/bounded-map.ts";
@@ -26,6 +26,8 @@ export interface DocumentDeps {
   folder: string;
   collection: { app_id: string };
   limits: { mediaBytes: number };
+  /** The gateway for `ar:` URIs. */
+  arweave: string;
   /** Most bytes of a file that is kept in the folder alone. */
   largest: number;
   /** Fetches again what is copied already, to compare it. */
@@ -99,7 +101,7 @@ export class DocumentRescuer {
     for (const [field, use] of Object.entries(fields)) {
       const uri = textIn(document, field);
       if (uri === null) continue;
-      const url = id === null ? uri : uri.replaceAll("{id}", id);
+      const url = beside(id === null ? uri : uri.replaceAll("{id}", id), said);
       const kept = found.isNew ? null : await this.#keptIn(earlier, field);
       const noteFile = noting(field, url);
       try {
@@ -120,16 +122,19 @@ export class DocumentRescuer {
   async #document(file: string, said: SaidUri, note: (problem: Problem["problem"], message: string) => void) {
     const { folder, check } = this.#deps;
     const size = await this.#sizeOf(file);
-    const kept = size === null || size > DOCUMENT_BYTES ? null : await readFile(join(folder, file));
+    const isTooLarge = (bytes: number) => {
+      if (bytes > DOCUMENT_BYTES)
+        note("too_large", `It has more than ${DOCUMENT_BYTES.toString()} bytes. The folder has it.`);
+      return bytes > DOCUMENT_BYTES;
+    };
+    if (size !== null && isTooLarge(size)) return null;
+    const kept = size === null ? null : await readFile(join(folder, file));
     if (kept !== null && !check) return { bytes: kept, isNew: false };
     try {
       if (typeof said !== "object") throw new MediaError("media_unavailable", UNSAID[said]);
       const stored = await this.#copy({ url: said.uri, use: "any" });
       if (kept === null) await this.#export(stored, file);
-      if (stored.size > DOCUMENT_BYTES) {
-        note("too_large", `It has more than ${DOCUMENT_BYTES.toString()} bytes. The folder has it.`);
-        return null;
-      }
+      if (isTooLarge(stored.size)) return null;
       if (kept === null) return { bytes: await readFile(join(folder, file)), isNew: true };
       if (!kept.equals(await this.#read(stored))) note("changed", "Its source has another one. The copy stays.");
     } catch (error) {
@@ -183,9 +188,10 @@ export class DocumentRescuer {
   }
 
   async #tryToCopy(wanted: { url: string; use: MediaUse }, tries = 0): Promise<StoredMedia> {
-    const { copy, largest, stop } = this.#deps;
+    const { copy, arweave, largest, stop } = this.#deps;
+    const url = wanted.url.trim().replace(/^ar:\/\/\/?/i, `${arweave}/`);
     try {
-      return await copy(wanted, largest, stop);
+      return await copy({ ...wanted, url }, largest, stop);
     } catch (error) {
       const wait = WAITS[tries];
       if (!(error instanceof MediaError) || !error.transient || wait === undefined) throw error;
@@ -214,16 +220,20 @@ export class DocumentRescuer {
     return unlessAbsent(size, null);
   }
 
-  async #open(cid: string): Promise<AsyncIterable<Uint8Array>> {
+  async *#open(cid: string): AsyncGenerator<Uint8Array> {
     const parsed = parseCid(cid);
-    const file = parsed === null ? null : await findFile(this.#deps.blocks, parsed, "");
-    if (file === null) throw new MediaError("media_unavailable", "The copy that was stored here is gone.");
-    return file.read();
+    try {
+      const file = parsed === null ? null : await findFile(this.#deps.blocks, parsed, "");
+      if (file === null) throw new MediaError("media_unavailable", "The copy that was stored here is gone.");
+      yield* file.read();
+    } catch (error) {
+      throw isDamage(error) ? new MediaError("media_unavailable", "The copy that was stored here is damaged.") : error;
+    }
   }
 
   async #read({ cid }: Pick<StoredMedia, "cid">): Promise<Uint8Array> {
     const parts: Uint8Array[] = [];
-    for await (const part of await this.#open(cid)) parts.push(part);
+    for await (const part of this.#open(cid)) parts.push(part);
     return Buffer.concat(parts);
   }
 
@@ -231,9 +241,19 @@ export class DocumentRescuer {
   async #export({ cid }: Pick<StoredMedia, "cid">, file: string): Promise<void> {
     // A killed process leaves it. A later one uses the name again.
     const draft = join(this.#deps.folder, `${(++this.#drafts % REMEMBERED).toString()}.part`);
-    await pipeline(await this.#open(cid), createWriteStream(draft, { mode: 0o600, flush: true }));
+    await pipeline(this.#open(cid), createWriteStream(draft, { mode: 0o600, flush: true }));
     await rename(draft, join(this.#deps.folder, file));
   }
+}
+
+/** Of a relative URI, the one beside its document. */
+function beside(uri: string, said: SaidUri): string {
+  return isRelative(uri) && typeof said === "object" ? (URL.parse(uri, said.uri)?.href ?? uri) : uri;
+}
+
+/** Whether a URI has no scheme. */
+export function isRelative(uri: string): boolean {
+  return !/^\s*[a-z][a-z0-9+.-]*:/i.test(uri);
 }
 
 /** `.png` of `image/png`, `.svg` of `image/svg+xml`, nothing of a type whose name says nothing. */

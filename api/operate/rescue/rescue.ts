@@ -3,6 +3,7 @@ import { mkdir, open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { ZeroAddress } from "ethers";
+import type { Logger } from "pino";
 
 import type { ChainClient } from "../../chain/client.ts";
 import { readContractUri, readTokenUris, uriCall } from "../../chain/token-uris.ts";
@@ -10,9 +11,11 @@ import { RESCUE_CALL_GAS } from "../../config/limits.ts";
 import { COLLECTION_FILE, publicBase, tokenFile } from "../../domain/metadata-files.ts";
 import { forEachAtOnce } from "../../shared/at-once.ts";
 import { makeFolder, readDisk, unlessAbsent } from "../../shared/folder.ts";
+import { leaseTimes } from "../../shared/lease.ts";
 import { plural, printable } from "../../shared/text.ts";
 import { counterKeys, readCounter } from "../../store/db/counters.ts";
 import { pagesAfter } from "../../store/db/pages.ts";
+import { WorkLease } from "../../store/db/work-lease.ts";
 import type { StoredCollection } from "../../store/listings/collections.ts";
 import { toTokenMetadata } from "../../store/listings/nfts.ts";
 import {
@@ -23,15 +26,17 @@ import {
   tokensAfter,
 } from "../../store/requests/rescued-tokens.ts";
 import { OperatorError } from "../operator-error.ts";
-import type { Document } from "./document.ts";
-import { type DocumentDeps, DocumentRescuer, type Problem, PROBLEMS } from "./rescue-document.ts";
+import { type Document, textIn } from "./document.ts";
+import { type DocumentDeps, DocumentRescuer, isRelative, type Problem, PROBLEMS } from "./rescue-document.ts";
 
 export interface RescueDeps extends DocumentDeps {
   client: ChainClient;
+  logger: Logger;
   collection: StoredCollection;
   limits: { mediaBytes: number; freeDiskBytes: number };
-  /** Start of the URIs under which the service serves metadata of this chain, with a slash at the end. */
+  /** Start of the URIs under which the service serves metadata, with a slash at the end. */
   hostedBase: string;
+  chainId: string;
   progress: (done: number, total: number) => void;
 }
 
@@ -44,14 +49,27 @@ const CALLS_TIME = 120_000;
 const TOKEN_FIELDS = { image: "image", image_url: "image", animation_url: "animation_url" } as const;
 const COLLECTION_FIELDS = { image: "image", banner_image: "image", featured_image: "image" } as const;
 
+/** Seconds after which another process may rescue the collection, if this one was killed on another machine. */
+const LEASE = 30;
+
 /**
  * Copies the metadata and media of an adopted collection from where its contract says that they are, into the service and into a
  * folder. What both have is not fetched again, so a process that was killed goes on with the rest. The lists `tokens.ndjson`,
  * `problems.ndjson` and `report.txt` are written anew.
- * @throws OperatorError when the folder, the node or the disk stops it.
+ * @throws OperatorError when the folder, the node, the disk, or another process that does the same stops it.
  */
 export async function rescueCollection(deps: RescueDeps) {
-  const { database, collection, folder, stop, hostedBase } = deps;
+  const { address } = deps.collection;
+  const lease = new WorkLease(`rescue ${address}`, { ...deps, now: Date.now, times: leaseTimes(LEASE) });
+  const result = await lease.step(deps.stop, (stop) => copyAll({ ...deps, database: lease.fenced, stop }));
+  if (result === null)
+    throw new OperatorError(`Another process rescues ${address} now. Wait until it has ended, and run this again.`);
+  await lease.release();
+  return result;
+}
+
+async function copyAll(deps: RescueDeps) {
+  const { database, collection, folder, stop, hostedBase, chainId } = deps;
   const { address, type } = collection;
   await openFolder(deps);
   const rescuer = new DocumentRescuer(deps);
@@ -76,7 +94,7 @@ export async function rescueCollection(deps: RescueDeps) {
     deps.progress(tokens, total);
   }
   const call = {
-    ...uriCall(collection, publicBase(hostedBase, address, type)),
+    ...uriCall(collection, publicBase(`${hostedBase}${chainId}/`, address, type)),
     from: collection.owner === ZeroAddress ? null : collection.owner,
   };
   const result = { contract_address: address, folder, tokens, served, problems: counts, call };
@@ -87,11 +105,12 @@ export async function rescueCollection(deps: RescueDeps) {
 export type RescueResult = Awaited<ReturnType<typeof rescueCollection>>;
 
 /** @throws OperatorError when the folder has something else. */
-async function openFolder({ folder, collection, hostedBase }: RescueDeps): Promise<void> {
+async function openFolder({ folder, collection, chainId }: RescueDeps): Promise<void> {
   makeFolder(folder);
-  const [mark, text] = [join(folder, "contract.txt"), `${publicBase(hostedBase, collection.address, "ERC721")}\n`];
+  const [mark, text] = [join(folder, "contract.txt"), `${chainId}/${collection.address}\n`];
   const found = await unlessAbsent(readFile(mark, "utf8"), null);
-  if (found !== text && (await readdir(folder)).length > 0)
+  // A process that was killed may have written only a part of it.
+  if (found === null ? (await readdir(folder)).length > 0 : !text.startsWith(found))
     throw new OperatorError(`The folder ${folder} has other files, or those of another contract. Name a new folder.`);
   await writeFile(mark, text);
   for (const name of ["metadata", "media"]) await mkdir(join(folder, name), { recursive: true });
@@ -114,26 +133,31 @@ async function listsIn(folder: string) {
   };
 }
 
+function hasRelative(document: Document): boolean {
+  return Object.keys(TOKEN_FIELDS).some((field) => isRelative(textIn(document, field) ?? "data:"));
+}
+
 async function rescuePage(deps: RescueDeps, rescuer: DocumentRescuer, rows: readonly StoredToken[]) {
   const { client, collection, folder, check } = deps;
-  const { address, type } = collection;
+  const { type } = collection;
   const nameOf = ({ token_id: id }: StoredToken) => tokenFile(type, id);
-  const asked = rows.filter((row) => check || !existsSync(join(folder, "metadata", nameOf(row))));
+  const earlier = rows.map((row) => toTokenMetadata(row.metadata) as Document | null);
+  // The URI is needed for what is not copied, and for relative URIs in a document.
+  const isWanted = (row: StoredToken, document: Document | null) =>
+    check || document === null || hasRelative(document) || !existsSync(join(folder, "metadata", nameOf(row)));
+  const asked = rows.filter((row, index) => isWanted(row, earlier[index] ?? null));
   const ids = asked.map(({ token_id: id }) => id);
   const said = await readTokenUris(client, collection, ids, boundsOf(deps));
-  if (said.length > 0 && said.every((answer) => answer === "unknown"))
-    throw new OperatorError(
-      `The node cannot tell the URIs of the tokens of ${address} now. Run the same command again to continue.`,
-    );
+  // A node that is down. One that is up may fail at single contracts.
+  if (said.length > 0 && said.every((answer) => answer === "unknown")) await client.headNumber();
   const saidOf = new Map(ids.map((id, index) => [id, said[index]]));
   const page = { lines: [] as object[], problems: [] as Problem[], stored: [] as RescuedMetadata[], served: 0 };
   const done: Awaited<ReturnType<DocumentRescuer["rescue"]>>[] = [];
   await forEachAtOnce(rows.entries(), AT_ONCE, async ([index, row]) => {
     const name = nameOf(row);
-    const of = { tokenId: row.token_id, name, id: type === "ERC1155" ? name : null };
-    const earlier = toTokenMetadata(row.metadata) as Document | null;
+    const of = { tokenId: row.token_id, name, id: type === "ERC1155" ? name : null, fields: TOKEN_FIELDS };
     const uri = saidOf.get(row.token_id) ?? "unknown";
-    done[index] = await rescuer.rescue({ ...of, said: uri, fields: TOKEN_FIELDS, earlier });
+    done[index] = await rescuer.rescue({ ...of, said: uri, earlier: earlier[index] ?? null });
   });
   for (const [index, { served, media, problems }] of done.entries()) {
     const row = rows[index];

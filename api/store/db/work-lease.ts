@@ -139,19 +139,12 @@ export class WorkLease {
 }
 
 /** Work that exactly one process does at a time. */
-type LeaseName = "indexer" | "announcer" | "pruner" | "media_collector" | "reconcile";
+type LeaseName = "indexer" | "announcer" | "pruner" | "media_collector" | "reconcile" | `rescue ${string}`;
 
 /** The roles of PostgreSQL that copy and serve media may write only their own table. All have the same columns. */
-const TABLES = {
-  indexer: "leases",
-  pruner: "leases",
-  reconcile: "leases",
-  media_collector: "media_leases",
-  announcer: "ipfs_leases",
-} as const satisfies Record<LeaseName, string>;
-
 function tableOf(name: LeaseName): "leases" {
-  return TABLES[name] as "leases";
+  const own = { media_collector: "media_leases", announcer: "ipfs_leases" } as Readonly<Record<string, string>>;
+  return (own[name] ?? "leases") as "leases";
 }
 
 /** The right to do the work. It is valid while the row has this fencing token. */

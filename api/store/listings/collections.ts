@@ -22,6 +22,8 @@ import type { CollectionRow } from "../db/schema.ts";
 /** A collection's row, with its metadata parsed. */
 export interface StoredCollection extends Omit<CollectionRow, "metadata"> {
   metadata: CollectionMetadata;
+  /** The JSON of it. */
+  json: string;
   /** How far an adopted contract is stored; null: the service deployed it. */
   adoption: Adoption | null;
 }
@@ -35,7 +37,7 @@ interface Adoption {
 }
 
 function toCollection(row: CollectionRow): StoredCollection {
-  return { ...row, metadata: JSON.parse(row.metadata) as CollectionMetadata, adoption: null };
+  return { ...row, json: row.metadata, metadata: JSON.parse(row.metadata) as CollectionMetadata, adoption: null };
 }
 
 /** With the progress of those that are adopted. */

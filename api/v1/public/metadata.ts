@@ -87,9 +87,9 @@ interface Document {
 async function collectionDocument(db: Db, address: string): Promise<Document | null> {
   const collection = await findHosted(db, address);
   if (collection === null) return null;
-  const { hosting, metadata, listed } = collection;
+  const { hosting, metadata, json, listed } = collection;
   if (hosting !== "hosted" && Object.keys(metadata).length === 0) return null;
-  return { content: hosting === "hosted" ? publishedCollectionMetadata(collection) : metadata, final: listed === 1 };
+  return { content: hosting === "hosted" ? publishedCollectionMetadata(collection) : json, final: listed === 1 };
 }
 
 /** @returns null when there is no such token with hosted metadata. */

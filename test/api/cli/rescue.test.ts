@@ -290,7 +290,8 @@ describe("command line: collection rescue", () => {
       ipfs: [`ipfs://${named.cid.toString()}`, HONEST],
     });
     await (await contract.setContractURI(`${source.url}/contract`)).wait();
-    source.files.set("/contract", JSON.stringify({ name: "Mine", image: `${source.url}/c.gif`, extra: [1] }));
+    const mine = `{ "name":"Mine", "image":"c.gif", "extra":{"2":[1.0],"1":12345678901234567890} }`;
+    source.files.set("/contract", mine);
     source.files.set("/c.gif", gif("contract"));
     await adopt(address, 2);
     const result = await rescue(address, "--gateway", lying.url, "--gateway", gateway.url);
@@ -306,9 +307,40 @@ describe("command line: collection rescue", () => {
     expect(await picture(uri)).to.deep.equal(Buffer.from(image.bytes));
     const { collection } = await api.ok<Shape<"NftsPage">>("GET", `/v1/collections/${address}`);
     expect(collection.collection_uri).to.equal(`${PUBLIC}/metadata/31337/${address}`);
-    const own = await at(collection.collection_uri ?? "");
-    expect(own).to.deep.include({ name: "Mine", extra: [1] });
-    expect(await picture((own as { image: string }).image)).to.deep.equal(gif("contract"));
+    const own = await (await fetch((collection.collection_uri ?? "").replace(PUBLIC, moneta.baseUrl))).text();
+    const [, copied = ""] = /"(ipfs:[^"]*)"/.exec(own) ?? [];
+    expect(own).to.equal(mine.replace("c.gif", copied));
+    expect(await picture(copied)).to.deep.equal(gif("contract"));
+  });
+
+  it("finds files beside their document, and those of Arweave through a gateway", async () => {
+    const { address, idOf } = await uris({
+      beside: [`${source.url}/meta/beside.json`, HONEST],
+      above: [`${source.url}/meta/above.json`, HONEST],
+      weave: ["ar://documents/weave", HONEST],
+      inside: ['data:,{"image":"nowhere.gif"}', HONEST],
+    });
+    source.files.set("/meta/beside.json", '{"image":"./pictures/1 a.gif"}').set("/meta/pictures/1%20a.gif", gif("1"));
+    source.files.set("/meta/above.json", '{"image":"/2.gif"}').set("/weave/documents/weave", '{"image":"ar://3"}');
+    source.files.set("/weave/3", gif("3"));
+    await adopt(address, 4);
+    const weave = ["--arweave", `${source.url}/weave/`];
+    expect(await rescue(address, ...weave)).to.include({ tokens: 4, served: 4 });
+    expect(await problems()).to.deep.equal([`${idOf("above")} image missing`, `${idOf("inside")} image missing`]);
+    // The document is not fetched again, but its place is still known.
+    source.files.set("/2.gif", gif("2"));
+    source.asked.length = 0;
+    await rescue(address, ...weave);
+    expect(source.asked).to.deep.equal(["/2.gif"]);
+    for (const [name, content] of [
+      ["beside", "1"],
+      ["above", "2"],
+      ["weave", "3"],
+    ] as const)
+      expect(await picture(((await served(address, idOf(name))) as { image: string }).image)).to.deep.equal(
+        gif(content),
+      );
+    expect(await served(address, idOf("inside"))).to.deep.equal({ image: "nowhere.gif" });
   });
 
   it("keeps what is above the quota of the app as files only", async () => {
@@ -355,6 +387,25 @@ describe("command line: collection rescue", () => {
     for (const { token_id: id, media } of lines)
       expect(await readFile(join(folder, media["image"] ?? ""))).to.deep.equal(gif(id));
     expect(await picture(((await served(address, "199")) as { image: string }).image)).to.deep.equal(gif("199"));
+  });
+
+  it("runs once at a time for a contract, also after a kill", async () => {
+    const address = await wizard(1);
+    source.files.set("/meta/0", "{}");
+    await adopt(address, 1);
+    const words = ["api/cli/main.ts", "collection", "rescue", address, "--folder", folder];
+    const first = new TestProcess(words, moneta.env);
+    const asked = Promise.withResolvers<undefined>();
+    // The first one waits for its source.
+    source.files.set("/meta/0", () => {
+      asked.resolve(undefined);
+    });
+    await asked.promise;
+    expect((await rejectionOf(rescue(address))).message).to.match(/Another process rescues/);
+    void first.end("SIGKILL");
+    await first.gone();
+    source.files.set("/meta/0", "{}");
+    expect(await rescue(address)).to.include({ tokens: 1, served: 1 });
   });
 
   it("takes no folder of other files or of another contract", async () => {
