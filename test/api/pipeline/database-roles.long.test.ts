@@ -3,6 +3,8 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
+import type { Shape } from "../../../client/client.ts";
+import { WizardERC721__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC721__factory.ts";
 import { rawSql, withClient } from "../../support/raw-sql.ts";
 import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -47,7 +49,11 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
       migrated: true,
       roles: [...ROLES].sort(),
     });
-    await moneta.startProcess({ ROLES: "api,relayer,indexer,webhooks", DATABASE_URL: urlOf("moneta_service") });
+    // Each does its work alone.
+    const service = { DATABASE_URL: urlOf("moneta_service") };
+    await moneta.startProcess({ ROLES: "api", ...service });
+    for (const role of ["relayer", "indexer", "webhooks"])
+      await moneta.spawn({ ROLES: role, ...service }).printed(/"msg":"serving"/);
     const media = moneta.spawn({ ROLES: "media", DATABASE_URL: urlOf("moneta_media") });
     const ipfs = moneta.spawn({
       ROLES: "ipfs",
@@ -76,6 +82,28 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
     await eventually(async () => {
       const [row] = await asOwner("select count(*) as jobs from ipfs_leases where holder is not null");
       return Number(row?.["jobs"]) > 0 ? true : undefined;
+    });
+  });
+
+  it("let a process adopt a contract, another read it back, and a third send transfers of its tokens", async () => {
+    const owner = await moneta.provider.getSigner(3);
+    const contract = await new WizardERC721__factory(owner).deploy(owner.address, 3);
+    const [address, wallet] = [await contract.getAddress(), await api.wallet()];
+    await (await contract.transferFrom(owner.address, wallet, 1)).wait();
+    const asked = await api.ok<Shape<"TypedText">>("POST", "/v1/collections/adopt/text", { address });
+    const { EIP712Domain: _domain, ...types } = asked.types as Record<string, { name: string; type: string }[]>;
+    const signature = await owner.signTypedData(asked.domain, types, asked.message);
+    const { nonce, expiry } = asked.message;
+    await api.ok("POST", "/v1/collections/adopt", { address, nonce, expiry: Number(expiry), signature });
+    await eventually(async () => {
+      const { collection } = await api.ok<Shape<"NftsPage">>("GET", `/v1/collections/${address}`);
+      return collection.adopted?.state === "followed" && collection.minted === 3 ? true : undefined;
+    });
+    const transfer = { contract_address: address, token_id: 1, from_address: wallet, to_address: owner.address };
+    expect((await api.completed("/v1/transfers", transfer)).status).to.equal("completed");
+    await eventually(async () => {
+      const nft = await api.ok<Shape<"Erc721Nft">>("GET", `/v1/collections/${address}/1`);
+      return nft.owner === owner.address ? true : undefined;
     });
   });
 

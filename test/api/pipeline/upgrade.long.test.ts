@@ -8,6 +8,7 @@ import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts
 import { anvilBinary } from "../../../scripts/scene/anvil.ts";
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { TEST_ENGINE } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -48,6 +49,8 @@ const AFTER_LATER = { problems: ["seed warning", ...SETTINGS], storage: "compact
 const IN_TIME = 240_000;
 /** Requests that a fixture must have under way at least. */
 const UNDER_WAY = 40;
+/** Tokens of contracts of others that fixtures follow, and that exist. */
+const HONEST = 6;
 
 for (const released of Released.all()) {
   const { manifest } = released;
@@ -101,12 +104,13 @@ for (const released of Released.all()) {
       expect(await unlockableOf(upgraded, "bob")).to.include.members(["the first secret", "secret 6"]);
     });
 
+    it("adopts the contracts that it followed, with all of their holders", () => expectAdoptable(upgraded));
+
     it("finds no difference to the chain and no problem, and ends the interrupted reconcile", async () => {
       const { env, url } = upgraded.parts;
       const { comparison, recovery } = await jsonOfCli<Reconciliation>(env, "reconcile");
-      expect(comparison.told).to.deep.equal([]);
-      expect(recovery).to.equal(null);
-      expect(await upgraded.count("collections where royalty_frozen is null")).to.equal(0);
+      expect({ told: comparison.told, recovery }).to.deep.equal({ told: [], recovery: null });
+      expect(await upgraded.count("collections where royalty_frozen is null and adopted = 0")).to.equal(0);
       expect(await rawSql(url, "select value from meta where key = 'reconcile'")).to.deep.equal([]);
       expect(await problemsOf(env)).to.deep.equal(outcome.problems);
       expect(await sealedAfterRotation(env)).to.deep.equal(["ok"]);
@@ -120,6 +124,26 @@ async function unlockableOf({ parts: { url, shop } }: Upgraded, user: string): P
   const path = `/v1/accounts/${String(row?.["address"])}`;
   const { nfts } = await shop.ok<{ nfts: { unlockable_content: string | null }[] }>("GET", path);
   return nfts.map((nft) => nft.unlockable_content);
+}
+
+async function expectAdoptable({ parts: { env, url, shop, node } }: Upgraded): Promise<void> {
+  const contracts = await rawSql(
+    url,
+    `select address, state from foreign_contracts where type = 'ERC721' order by state`,
+  );
+  const [app] = await rawSql(url, "select id from apps where name = 'shop'");
+  let honest = 0;
+  for (const { address, state } of contracts) {
+    const words = ["collection", "adopt", String(address), "--app", String(app?.["id"]), "--allow"];
+    expect(await jsonOfCli<{ state: string }>(env, ...words)).to.include({ state: "followed" });
+    // The one in quarantine lies.
+    if (state !== "followed") continue;
+    const contract = PlainERC721__factory.connect(String(address), node.provider);
+    const { nfts } = await shop.ok<Shape<"NftsPage">>("GET", `/v1/collections/${String(address)}`);
+    for (const nft of nfts) expect(nft).to.include({ owner: await contract.ownerOf(nft.token_id) });
+    honest += nfts.length;
+  }
+  expect([contracts.length, honest]).to.deep.equal([3, HONEST]);
 }
 
 async function expectTokenEvents(upgraded: Upgraded): Promise<void> {

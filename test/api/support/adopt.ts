@@ -1,9 +1,13 @@
+import { ZeroAddress } from "ethers";
+
 import { createAdoptables } from "../../../api/chain/adoptable.ts";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { storedAddresses } from "../../../api/chain/contracts.ts";
 import { adoptCollection } from "../../../api/commands/adopt-collection.ts";
 import { FOREIGN_CALL_GAS } from "../../../api/config/limits.ts";
+import type { CollectionType } from "../../../api/domain/command.ts";
 import { readContracts } from "../../../api/store/db/meta.ts";
+import { adoptContract } from "../../../api/store/ledger/adoptions.ts";
 import { compareCounters } from "../../../api/store/reconcile/compare.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { ServiceFixture } from "../../support/service.ts";
@@ -24,7 +28,7 @@ export async function adoptAllowed(
   await adoptCollection(deps, appId, { address, fromBlock }, null);
 }
 
-export function foreignRow({ service }: ServiceFixture, address: string) {
+export function foreignRow({ service }: Pick<ServiceFixture, "service">, address: string) {
   return service.database.read
     .selectFrom("foreign_contracts")
     .selectAll()
@@ -40,7 +44,7 @@ export async function readBack(moneta: ServiceFixture, address: string): Promise
 }
 
 /** All holders of a contract that are stored: `<token id> <owner> <quantity>`, sorted. */
-export async function holdersOf({ service }: ServiceFixture, address: string): Promise<string[]> {
+export async function holdersOf({ service }: Pick<ServiceFixture, "service">, address: string): Promise<string[]> {
   const rows = await service.database.read
     .selectFrom("holdings")
     .select(["token_id", "owner", "quantity"])
@@ -50,6 +54,26 @@ export async function holdersOf({ service }: ServiceFixture, address: string): P
 }
 
 /** The totals that differ from their rows. */
-export function wrongTotals({ service }: ServiceFixture) {
+export function wrongTotals({ service }: Pick<ServiceFixture, "service">) {
   return service.database.write((trx) => compareCounters(trx, false));
+}
+
+/** Milliseconds for which nobody reads a contract that was adopted with `adoptUnread`. */
+const UNREAD = 3_600_000;
+
+/** Adopts a contract whose past nobody reads until `readNow`. */
+export function adoptUnread(moneta: ServiceFixture, address: string, type: CollectionType): Promise<unknown> {
+  const described = { address, type, name: "Unread", symbol: "", owner: ZeroAddress, totalSupply: null, block: 1 };
+  const due_at = Date.now() + UNREAD;
+  return moneta.service.database.write(async (trx) => {
+    await adoptContract(trx, moneta.app.appId, described, { firstBlock: 1, most: 100, now: 1 });
+    await trx.updateTable("foreign_contracts").set({ due_at }).where("address", "=", address).execute();
+  });
+}
+
+/** From now on it is read, whatever it waits for. */
+export function readNow({ service }: Pick<ServiceFixture, "service">, address: string): Promise<unknown> {
+  return service.database.write((trx) =>
+    trx.updateTable("foreign_contracts").set({ due_at: 1 }).where("address", "=", address).execute(),
+  );
 }
