@@ -1,4 +1,4 @@
-import { Interface, recoverAddress, TypedDataEncoder, ZeroAddress, ZeroHash } from "ethers";
+import { dataSlice, getAddress, Interface, recoverAddress, TypedDataEncoder, ZeroAddress, ZeroHash } from "ethers";
 
 import type { AdoptableContract } from "../domain/followed-contract.ts";
 import { addressOf, boolOf, type CallAnswer, wordOf } from "./call-results.ts";
@@ -129,10 +129,16 @@ async function isPermitted(
   bounds: CallBounds,
 ): Promise<boolean> {
   if (signer !== owner) {
-    const data = functions.encodeFunctionData("hasRole", [ZeroHash, signer]);
-    const [role] = await boundedCalls(client, [{ to: contract, data }], bounds);
-    if (role === "unknown") throw new ChainUnavailable("the node could not run a call of a token contract");
-    if (boolOf(textOf(role)) !== true) return false;
+    const hasRole = (account: string) => ({
+      to: contract,
+      data: functions.encodeFunctionData("hasRole", [ZeroHash, account]),
+    });
+    // A contract that says it of any address, such as one that nobody could choose, says nothing.
+    const asked = [hasRole(signer), hasRole(getAddress(dataSlice(digest, 0, 20)))];
+    const [role = "unknown", ofAny = "unknown"] = await boundedCalls(client, asked, bounds);
+    if (role === "unknown" || ofAny === "unknown")
+      throw new ChainUnavailable("the node could not run a call of a token contract");
+    if (boolOf(textOf(role)) !== true || boolOf(textOf(ofAny)) === true) return false;
   }
   if (signerOf(digest, signature) === signer) return true;
   const data = functions.encodeFunctionData("isValidSignature", [digest, signature]);

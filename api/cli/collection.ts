@@ -127,7 +127,7 @@ async function watch(
 }
 
 const textFile = z.object({
-  message: z.object({ nonce: z.string(), expiry: z.coerce.number().int().positive() }),
+  message: z.object({ nonce: z.string().regex(/^0x[0-9a-fA-F]{64}$/), expiry: z.coerce.number().int().positive() }),
 });
 
 async function readSigned({ text, signature, signer }: Options): Promise<Signed> {

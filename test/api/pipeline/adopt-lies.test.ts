@@ -1,12 +1,15 @@
 import { expect } from "chai";
-import { AbiCoder, type BytesLike, id, type JsonRpcSigner, toBeHex, ZeroHash, zeroPadValue } from "ethers";
+import { AbiCoder, type BytesLike, id, type JsonRpcSigner, toBeHex, ZeroAddress, ZeroHash, zeroPadValue } from "ethers";
 
 import type { Shape } from "../../../client/client.ts";
+import { HostileERC721__factory } from "../../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";
 import { LyingCollection__factory } from "../../../types/ethers-contracts/factories/mocks/LyingCollection__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 import { adoptAllowed, foreignRow, holdersOf, readBack, wrongTotals } from "../support/adopt.ts";
 
+/** How a contract answers whatever it is asked. */
+const HostileMode = { ReturnMegabytes: 1, BurnAllGas: 2, RevertWithMegabytes: 3 };
 const [ERC721, ERC1155] = ["0x80ac58cd", "0xd9b67a26"];
 const MOST = 2n ** 256n - 1n;
 const coder = AbiCoder.defaultAbiCoder();
@@ -113,6 +116,25 @@ describe("an adopted contract that lies", function () {
     });
     expect(later.adopted?.total_supply).to.equal("1");
     expect((await foreignRow(moneta, address)).state).to.equal("followed");
+  });
+
+  it("has no texts that are not text, and none that take a megabyte or all gas", async () => {
+    for (const bytes of ["0x41eda080", "0xc0af", "0x00"]) {
+      const answer = coder.encode(["bytes"], [bytes]);
+      const { address } = await deploy(ERC721, { "name()": answer, "symbol()": answer });
+      await adoptAllowed(moneta, address);
+      for (const text of [(await record(address)).name, (await record(address)).symbol])
+        expect(["", "\ufffd"], bytes).to.include(text);
+    }
+    for (const mode of [HostileMode.ReturnMegabytes, HostileMode.BurnAllGas, HostileMode.RevertWithMegabytes]) {
+      const contract = await new HostileERC721__factory(owner).deploy();
+      await (await contract.program(mode)).wait();
+      await (await contract.spam(ZeroAddress, owner.address, 1, 2)).wait();
+      const address = await contract.getAddress();
+      await adoptAllowed(moneta, address);
+      await readBack(moneta, address);
+      expect(await record(address)).to.include({ name: "", symbol: "", owner: ZeroAddress, minted: 2 });
+    }
   });
 
   it("shows nothing to an app that neither has adopted nor follows it", async () => {
