@@ -141,7 +141,7 @@ export interface paths {
   "/v1/collections/{address}": Path<{
     /**
      * List the tokens of a collection
-     * @description `collection` is the collection itself, as in the list of collections. Without a filter: in the order of their creation. `search` finds hosted tokens by how their names begin. `owner` or `user` lists the tokens of one wallet, in the order in which it received them. `trait_type` with `trait_value` lists the tokens with such an attribute, which hosted metadata has: of each token the first 32 attributes with a `trait_type` and a text, number or boolean as `value` can be found, of at most 256 characters each. Capital letters count.
+     * @description Without a filter: in the order of their creation. `search` finds hosted tokens by how their names begin. `owner` or `user` lists the tokens of one wallet, in the order in which it received them. `trait_type` with `trait_value` lists the tokens with such an attribute, which hosted metadata has: of each token the first 32 attributes with a `trait_type` and a text, number or boolean as `value` can be found, of at most 256 characters each. Capital letters count.
      */
     get: operations["listNfts"];
     /**
@@ -408,7 +408,7 @@ export interface paths {
   "/v1/usage": Path<{
     /**
      * Show what the app used, by day
-     * @description Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The requests of a transaction share its gas and its fee in proportion to the gas that they were expected to use, also those that failed. All shares together are exactly what the transactions cost. A chain reorganization moves gas and fees with the transactions; it never counts them twice. `quotas` has what counts towards the quotas of the app, and their limits. A call that would exceed one gets 429 `quota_exceeded`.
+     * @description Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The requests of a transaction share its gas and its fee in proportion to the gas that they were expected to use, also those that failed. All shares together are exactly what the transactions cost. A chain reorganization never counts them twice. `quotas` has what counts towards the quotas of the app, and their limits. A call that would exceed one gets 429 `quota_exceeded`.
      */
     get: operations["getUsage"];
   }>;
@@ -460,7 +460,7 @@ export interface paths {
     get: operations["listApps"];
     /**
      * Create an app and its first token
-     * @description As `npm run cli -- app create`. The answer shows the token once. The app gets the quotas of the settings `APP_QUOTA_...`. The session must itself have every scope of the token. If the answer was lost, the app may exist: find it with `GET /v1/operator/apps`, and create another token with `POST /v1/tokens`.
+     * @description As `npm run cli -- app create`. The answer shows the token once. The app gets the quotas of `APP_QUOTAS`. The session must itself have every scope of the token. If the answer was lost, the app may exist: find it with `GET /v1/operator/apps`, and create another token with `POST /v1/tokens`.
      */
     post: operations["createApp"];
   }>;
@@ -474,7 +474,7 @@ export interface paths {
   "/v1/operator/doctor": Path<{
     /**
      * Check the whole service, and say how to fix each problem
-     * @description The findings of `npm run cli -- doctor`, with the keys of the process that answers. The checks run once at a time. Their result serves all calls of the next 15 seconds, or of ten times as long as the checks took if that is more; `checked_at` says how old it is. If they take longer than 20 seconds, the answer is 503: call again, they go on meanwhile.
+     * @description The findings of `npm run cli -- doctor`, with the keys of the process that answers. The checks run once at a time. Their result serves the calls of at least the next 15 seconds: see `checked_at`. If they take longer than 20 seconds, the answer is 503: call again, they go on meanwhile.
      */
     get: operations["getDoctorFindings"];
   }>;
@@ -1227,6 +1227,24 @@ export interface components {
         to_block: number;
         /** @description `totalSupply` of the contract. null: it tells none. */
         total_supply: string | null;
+        /** @description The last copy of its metadata by `collection rescue`. */
+        rescue: {
+          at: components["schemas"]["Time"];
+          finished: boolean;
+          tokens: number;
+          /** @description Tokens whose metadata is here. */
+          served: number;
+          /** @description Documents and files. */
+          problems: {
+            /** @enum {string} */
+            problem: "missing" | "unusable" | "changed" | "too_large";
+            count: number;
+            /** @description The first ones. null: the collection itself. */
+            token_ids: (components["schemas"]["Integer"] | null)[];
+          }[];
+          /** @description The owner's call by which the contract names this service. */
+          call: { function: string; argument: string; data: string };
+        } | null;
       } | null;
       /** @description The request that created it. null: it is adopted. */
       request_id: components["schemas"]["RequestId"] | null;

@@ -266,7 +266,13 @@ export const adoptedExample = {
   ...collectionExample,
   hosting: "self-hosted" as const,
   base_uri: null,
-  adopted: { state: "reading" as const, as_of_block: 18_400_000, to_block: 21_000_000, total_supply: "10000" },
+  adopted: {
+    state: "reading" as const,
+    as_of_block: 18_400_000,
+    to_block: 21_000_000,
+    total_supply: "10000",
+    rescue: null,
+  },
   request_id: null,
 };
 

@@ -1,10 +1,11 @@
 import type { z } from "zod";
 
+import { uriCall } from "../chain/token-uris.ts";
 import { isScope } from "../commands/api-tokens.ts";
 import { type CollectionType, METADATA_FIELDS, type TokenMetadata } from "../domain/command.ts";
 import { type PipelineReasons, waitingFor } from "../domain/waiting-for.ts";
 import { ApiError, ERRORS } from "../domain/error-codes.ts";
-import { publishedTokenMetadata, tokenFile } from "../domain/metadata-files.ts";
+import { publicBase, publishedTokenMetadata, tokenFile } from "../domain/metadata-files.ts";
 import { toWireInteger } from "../domain/token.ts";
 import { remember } from "../shared/bounded-map.ts";
 import type { StoredToken } from "../store/apps/api-tokens.ts";
@@ -100,7 +101,7 @@ export function presentCollection(place: Place, row: StoredCollection): z.input<
     ...(hosted
       ? Object.fromEntries(HOSTED_FIELDS.map((name) => [name, row.metadata[name] ?? null]))
       : { base_uri: row.base_uri }),
-    adopted: presentAdoption(row),
+    adopted: presentAdoption(place, row),
     request_id: row.request_id,
     created_at: isoTime(row.created_at),
   };
@@ -111,10 +112,22 @@ function isRescued({ adopted, metadata }: StoredCollection): boolean {
   return adopted === 1 && Object.keys(metadata).length > 0;
 }
 
-function presentAdoption({ adoption, total_supply }: StoredCollection) {
+function presentAdoption(place: Place, row: StoredCollection) {
+  const { adoption, total_supply } = row;
   if (adoption === null) return null;
   const { state, asOf: as_of_block, checkpoint: to_block } = adoption;
-  return { state, as_of_block, to_block, total_supply };
+  return { state, as_of_block, to_block, total_supply, rescue: presentRescue(place, row) };
+}
+
+function presentRescue(place: Place, row: StoredCollection) {
+  if (row.rescue === null) return null;
+  const { at, finished, tokens, served, problems } = row.rescue;
+  const found = problems.map(({ problem, count, token_ids: ids }) => ({
+    ...{ problem, count },
+    token_ids: ids.map((id) => (id === null ? null : toWireInteger(id))),
+  }));
+  const { to: _to, ...call } = uriCall(row, publicBase(hostedBase(place), row.address, row.type));
+  return { at: isoTime(at), finished, tokens, served, problems: found, call };
 }
 
 export function presentHistoryEntry(row: HistoryEntry) {
@@ -211,8 +224,12 @@ export function placeOf(deps: { settings: { publicUrl: string }; chainId: number
   return { publicUrl: deps.settings.publicUrl, chainId: deps.chainId };
 }
 
+function hostedBase(place: Place): string {
+  return `${place.publicUrl}/metadata/${place.chainId.toString()}/`;
+}
+
 function hostedCollectionUri(place: Place, collection: string): string {
-  return `${place.publicUrl}/metadata/${place.chainId.toString()}/${collection}`;
+  return hostedBase(place) + collection;
 }
 
 function hostedTokenUri(place: Place, collection: string, type: CollectionType, tokenId: string): string {

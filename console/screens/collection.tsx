@@ -24,6 +24,7 @@ import { mayUse } from "../service/session.ts";
 import { useData, usePages } from "../service/use-data.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
 import { CollectionOffers } from "../write/offers.tsx";
+import { RescueReport } from "./rescue-report.tsx";
 import { filterQuery, NoneFound, readFilter, type TokenFilter, TokenFilters } from "./token-filters.tsx";
 
 const LIMIT = 24;
@@ -32,7 +33,7 @@ const LIMIT = 24;
 export function CollectionScreen({ params: { address, ...others } }: ScreenProps<"address">) {
   const collection = useData(() => readCollection(address), []);
   const { data } = collection;
-  useWhileReading(data?.adopted?.state === "reading", collection.reload);
+  useWhileReading(isChanging(data?.adopted ?? null), collection.reload);
   return (
     <Screen
       title={data?.name ?? "Collection"}
@@ -48,6 +49,7 @@ export function CollectionScreen({ params: { address, ...others } }: ScreenProps
       {collection.error !== null && <ErrorNote error={collection.error} retry={collection.reload} />}
       {data === null && collection.loading && <Loading />}
       {data !== null && <CollectionFacts collection={data} />}
+      {data !== null && <RescueReport collection={data} />}
       {data !== null && <Tokens collection={data} filter={readFilter(others)} onMinted={collection.reload} />}
     </Screen>
   );
@@ -55,6 +57,16 @@ export function CollectionScreen({ params: { address, ...others } }: ScreenProps
 
 /** Milliseconds between two looks at an adopted contract that is being read. */
 const LOOK = 3_000;
+/** Milliseconds after which a copy of the metadata that has stored nothing more was probably interrupted. */
+const INTERRUPTED = 120_000;
+
+/** Whether an adopted contract is being read, or its metadata copied. */
+function isChanging(adopted: Shape<"Collection">["adopted"]): boolean {
+  const { state, rescue = null } = adopted ?? {};
+  return (
+    state === "reading" || (rescue !== null && !rescue.finished && Date.now() - Date.parse(rescue.at) < INTERRUPTED)
+  );
+}
 
 function useWhileReading(isReading: boolean, look: () => void): void {
   const latest = useRef(look);

@@ -10,6 +10,7 @@ import type { BlockStore } from "../../content/block-store.ts";
 import { canonicalCid, parseCid, parseIpfsUri } from "../../content/cids.ts";
 import { findFile, isDamage } from "../../content/content.ts";
 import { ApiError } from "../../domain/error-codes.ts";
+import type { RESCUE_PROBLEMS } from "../../domain/rescue-report.ts";
 import { MediaError } from "../../outbound/download.ts";
 import { BoundedMap } from "../../shared/bounded-map.ts";
 import { unlessAbsent } from "../../shared/folder.ts";
@@ -35,15 +36,12 @@ export interface DocumentDeps {
   stop: AbortSignal;
 }
 
-/** `missing`: its source does not give it. `unusable`: it is not metadata. `changed`: its source has another one; the copy stays. */
-export const PROBLEMS = ["missing", "unusable", "changed", "too_large"] as const;
-
 export interface Problem {
   /** null: the collection itself. */
   token_id: string | null;
   /** `metadata`, or the field that names the file. */
   what: string;
-  problem: (typeof PROBLEMS)[number];
+  problem: (typeof RESCUE_PROBLEMS)[number];
   message: string;
   uri: string | null;
 }

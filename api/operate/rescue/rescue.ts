@@ -9,6 +9,7 @@ import type { ChainClient } from "../../chain/client.ts";
 import { readContractUri, readTokenUris, uriCall } from "../../chain/token-uris.ts";
 import { RESCUE_CALL_GAS } from "../../config/limits.ts";
 import { COLLECTION_FILE, publicBase, tokenFile } from "../../domain/metadata-files.ts";
+import { RESCUE_PROBLEMS, type RescueReport } from "../../domain/rescue-report.ts";
 import { forEachAtOnce } from "../../shared/at-once.ts";
 import { makeFolder, readDisk, unlessAbsent } from "../../shared/folder.ts";
 import { leaseTimes } from "../../shared/lease.ts";
@@ -22,12 +23,13 @@ import {
   type RescuedMetadata,
   storeRescued,
   storeRescuedCollection,
+  storeRescueReport,
   type StoredToken,
   tokensAfter,
 } from "../../store/requests/rescued-tokens.ts";
 import { OperatorError } from "../operator-error.ts";
 import { type Document, textIn } from "./document.ts";
-import { type DocumentDeps, DocumentRescuer, isRelative, type Problem, PROBLEMS } from "./rescue-document.ts";
+import { type DocumentDeps, DocumentRescuer, isRelative, type Problem } from "./rescue-document.ts";
 
 export interface RescueDeps extends DocumentDeps {
   client: ChainClient;
@@ -74,32 +76,52 @@ async function copyAll(deps: RescueDeps) {
   await openFolder(deps);
   const rescuer = new DocumentRescuer(deps);
   const total = await readCounter(database.read, counterKeys.nfts(address));
-  const counts = Object.fromEntries(PROBLEMS.map((problem) => [problem, 0])) as Record<Problem["problem"], number>;
-  let [tokens, served] = [0, 0];
+  const kinds = RESCUE_PROBLEMS.map((problem) => ({ problem, count: 0, token_ids: [] }));
+  const report: RescueReport = { at: 0, finished: false, tokens: 0, served: 0, problems: kinds };
   const add = await listsIn(folder);
-  const note = async (lines: object[], problems: Problem[]) => {
-    for (const { problem } of problems) counts[problem] += 1;
-    await add(lines, problems);
-  };
-  await note([], await rescueOwn(deps, rescuer));
+  const own = await rescueOwn(deps, rescuer);
+  noteProblems(report, own);
+  await add([], own);
+  const store = (finished: boolean, stored: RescuedMetadata[] = []) =>
+    database.write(async (trx) => {
+      await storeRescued(trx, address, stored);
+      await storeRescueReport(trx, address, { ...report, finished, at: Date.now() });
+    });
   const read = (after: number) => tokensAfter(database.read, address, after, PAGE);
   for await (const rows of pagesAfter(0, read, ({ seq }) => seq)) {
     await requireSpace(deps);
     const page = await rescuePage(deps, rescuer, rows);
     stop.throwIfAborted();
-    await database.write((trx) => storeRescued(trx, address, page.stored));
-    await note(page.lines, page.problems);
-    tokens += rows.length;
-    served += page.served;
-    deps.progress(tokens, total);
+    noteProblems(report, page.problems);
+    report.tokens += rows.length;
+    report.served += page.served;
+    await store(false, page.stored);
+    await add(page.lines, page.problems);
+    deps.progress(report.tokens, total);
   }
+  await store(true);
   const call = {
     ...uriCall(collection, publicBase(`${hostedBase}${chainId}/`, address, type)),
     from: collection.owner === ZeroAddress ? null : collection.owner,
   };
-  const result = { contract_address: address, folder, tokens, served, problems: counts, call };
+  const { tokens, served } = report;
+  const counts = report.problems.map(({ problem, count }) => [problem, count] as const);
+  const problems = Object.fromEntries(counts) as Record<Problem["problem"], number>;
+  const result = { contract_address: address, folder, tokens, served, problems, call };
   await writeFile(join(folder, "report.json"), `${JSON.stringify(result, null, 2)}\n`);
   return result;
+}
+
+/** Tokens of each kind that a report names. `problems.ndjson` has all. */
+const NAMED = 10;
+
+function noteProblems(report: RescueReport, problems: readonly Problem[]): void {
+  for (const { problem, token_id: id } of problems) {
+    const kind = report.problems[RESCUE_PROBLEMS.indexOf(problem)];
+    if (kind === undefined) continue;
+    kind.count += 1;
+    if (kind.token_ids.length < NAMED && !kind.token_ids.includes(id)) kind.token_ids.push(id);
+  }
 }
 
 export type RescueResult = Awaited<ReturnType<typeof rescueCollection>>;

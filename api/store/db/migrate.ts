@@ -33,6 +33,7 @@ import * as partiesAndRetries from "./migrations/0023-v0.4.0-parties-and-retries
 import * as withdrawals from "./migrations/0024-v0.4.0-withdrawals.ts";
 import * as adoptedCollections from "./migrations/0025-v0.4.0-adopted-collections.ts";
 import * as watchOnlyWallets from "./migrations/0026-v0.4.0-watch-only-wallets.ts";
+import * as rescueReports from "./migrations/0027-v0.4.0-rescue-reports.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -69,6 +70,7 @@ export const MIGRATIONS: Migrations = {
   "0024-v0.4.0-withdrawals": withdrawals,
   "0025-v0.4.0-adopted-collections": adoptedCollections,
   "0026-v0.4.0-watch-only-wallets": watchOnlyWallets,
+  "0027-v0.4.0-rescue-reports": rescueReports,
 };
 
 /** The migration after which processes of some roles are in a table of their own. */

@@ -307,6 +307,8 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     adopted: Generated<number>;
     /** Of an adopted contract: its `totalSupply`, decimal; null: it tells none. */
     total_supply: string | null;
+    /** Of an adopted contract: `RescueReport`, JSON; null: its metadata was not copied. */
+    rescue: string | null;
     /** The block that created it. Of an adopted one: the newest block when it was adopted, up to which it makes no events. */
     block_number: number;
     created_at: number;

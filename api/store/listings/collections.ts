@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { CollectionMetadata, CollectionKind, CreateCollection } from "../../domain/command.ts";
+import type { RescueReport } from "../../domain/rescue-report.ts";
 import type { Verified } from "../../domain/verification.ts";
 import { compiledSetQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
@@ -20,12 +21,14 @@ import { beginningOf, beginsWith } from "../db/prefix.ts";
 import type { CollectionRow } from "../db/schema.ts";
 
 /** A collection's row, with its metadata parsed. */
-export interface StoredCollection extends Omit<CollectionRow, "metadata"> {
+export interface StoredCollection extends Omit<CollectionRow, "metadata" | "rescue"> {
   metadata: CollectionMetadata;
   /** The JSON of it. */
   json: string;
   /** How far an adopted contract is stored; null: the service deployed it. */
   adoption: Adoption | null;
+  /** What the last rescue found; null: there was none. */
+  rescue: RescueReport | null;
 }
 
 interface Adoption {
@@ -37,7 +40,9 @@ interface Adoption {
 }
 
 function toCollection(row: CollectionRow): StoredCollection {
-  return { ...row, json: row.metadata, metadata: JSON.parse(row.metadata) as CollectionMetadata, adoption: null };
+  const metadata = JSON.parse(row.metadata) as CollectionMetadata;
+  const rescue = row.rescue === null ? null : (JSON.parse(row.rescue) as RescueReport);
+  return { ...row, json: row.metadata, metadata, adoption: null, rescue };
 }
 
 /** With the progress of those that are adopted. */
@@ -201,7 +206,7 @@ const COLUMNS = {
   listed: "integer",
   block_number: "integer",
   created_at: "integer",
-} as const satisfies SetColumns<Exclude<keyof CollectionRow, "seq" | "verified" | "adopted" | "total_supply">>;
+} as const satisfies SetColumns<Exclude<keyof CollectionRow, "seq" | "verified" | "adopted" | "total_supply" | "rescue">>;
 const NAMES = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
 
 /** Stores collections. Each is listed once its block is deep enough. */

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { CollectionType, TokenMetadata } from "../../domain/command.ts";
+import type { RescueReport } from "../../domain/rescue-report.ts";
 import { type Db, lockCollections, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { searchName, storeTraits } from "../listings/search.ts";
 
@@ -56,6 +57,11 @@ export async function storeRescued(trx: Trx, contract: string, tokens: readonly 
 /** @param json the metadata of the collection itself (ERC-7572). */
 export async function storeRescuedCollection(trx: Trx, address: string, json: string): Promise<void> {
   const update = trx.updateTable("collections").set({ metadata: json });
+  await update.where("address", "=", address).where("adopted", "=", 1).execute();
+}
+
+export async function storeRescueReport(trx: Trx, address: string, report: RescueReport): Promise<void> {
+  const update = trx.updateTable("collections").set({ rescue: JSON.stringify(report) });
   await update.where("address", "=", address).where("adopted", "=", 1).execute();
 }
 

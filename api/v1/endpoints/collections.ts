@@ -159,7 +159,7 @@ const listNfts = defineEndpoint({
   path: "/collections/:address",
   summary: "List the tokens of a collection",
   name: "listNfts",
-  description: `\`collection\` is the collection itself, as in the list of collections. Without a filter: in the order of their creation. \`search\` finds hosted tokens by how their names begin. \`owner\` or \`user\` lists the tokens of one wallet, in the order in which it received them. \`trait_type\` with \`trait_value\` lists the tokens with such an attribute, which hosted metadata has: of each token the first ${MAX_INDEXED_TRAITS.toString()} attributes with a \`trait_type\` and a text, number or boolean as \`value\` can be found, of at most ${MAX_TRAIT_LENGTH.toString()} characters each. Capital letters count.`,
+  description: `Without a filter: in the order of their creation. \`search\` finds hosted tokens by how their names begin. \`owner\` or \`user\` lists the tokens of one wallet, in the order in which it received them. \`trait_type\` with \`trait_value\` lists the tokens with such an attribute, which hosted metadata has: of each token the first ${MAX_INDEXED_TRAITS.toString()} attributes with a \`trait_type\` and a text, number or boolean as \`value\` can be found, of at most ${MAX_TRAIT_LENGTH.toString()} characters each. Capital letters count.`,
   examples: { answer: { collection: collectionExample, nfts: [collectionNftExample], ...pageExample } },
   scope: "read",
   params: addressParams,

@@ -136,7 +136,7 @@ const createOperatorApp = defineServiceEndpoint({
   summary: "Create an app and its first token",
   name: "createApp",
   description:
-    "As `npm run cli -- app create`. The answer shows the token once. The app gets the quotas of the settings `APP_QUOTA_...`. The session must itself have every scope of the token. If the answer was lost, the app may exist: find it with `GET /v1/operator/apps`, and create another token with `POST /v1/tokens`.",
+    "As `npm run cli -- app create`. The answer shows the token once. The app gets the quotas of `APP_QUOTAS`. The session must itself have every scope of the token. If the answer was lost, the app may exist: find it with `GET /v1/operator/apps`, and create another token with `POST /v1/tokens`.",
   examples: {
     bodies: {
       "A token with every scope of the session": { name: "my-shop" },
@@ -171,7 +171,7 @@ const operatorDoctor = defineServiceEndpoint({
   summary: "Check the whole service, and say how to fix each problem",
   name: "getDoctorFindings",
   description:
-    "The findings of `npm run cli -- doctor`, with the keys of the process that answers. The checks run once at a time. Their result serves all calls of the next 15 seconds, or of ten times as long as the checks took if that is more; `checked_at` says how old it is. If they take longer than 20 seconds, the answer is 503: call again, they go on meanwhile.",
+    "The findings of `npm run cli -- doctor`, with the keys of the process that answers. The checks run once at a time. Their result serves the calls of at least the next 15 seconds: see `checked_at`. If they take longer than 20 seconds, the answer is 503: call again, they go on meanwhile.",
   examples: { answer: doctorExample },
   scope: "read",
   caller: "operator",

@@ -12,7 +12,7 @@ export const getUsage = defineEndpoint({
   summary: "Show what the app used, by day",
   name: "getUsage",
   description:
-    "Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The requests of a transaction share its gas and its fee in proportion to the gas that they were expected to use, also those that failed. All shares together are exactly what the transactions cost. A chain reorganization moves gas and fees with the transactions; it never counts them twice. `quotas` has what counts towards the quotas of the app, and their limits. A call that would exceed one gets 429 `quota_exceeded`.",
+    "Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The requests of a transaction share its gas and its fee in proportion to the gas that they were expected to use, also those that failed. All shares together are exactly what the transactions cost. A chain reorganization never counts them twice. `quotas` has what counts towards the quotas of the app, and their limits. A call that would exceed one gets 429 `quota_exceeded`.",
   examples: { answer: usageExample },
   scope: "read",
   query: usageQuery,

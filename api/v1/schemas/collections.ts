@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { MAX_BASIS_POINTS, MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, MAX_SYMBOL_LENGTH } from "../../config/limits.ts";
 import type { CollectionMetadata, CollectionType } from "../../domain/command.ts";
+import { RESCUE_PROBLEMS } from "../../domain/rescue-report.ts";
 import { VERIFIED } from "../../domain/verification.ts";
 import { count, destination, optional, optionalFields, reference, refuse, text } from "./inputs.ts";
 import { collectionNft, tokenMetadata, tokenMetadataInputs } from "./nfts.ts";
@@ -11,6 +12,25 @@ import { contentUri, linkUri } from "./uris.ts";
 
 /** `collaborators` has at most this many addresses. */
 const MAX_COLLABORATORS = 100;
+
+const rescue = z.object({
+  at: time,
+  finished: z.boolean(),
+  tokens: z.int(),
+  served: z.int().describe("Tokens whose metadata is here."),
+  problems: z
+    .array(
+      z.object({
+        problem: z.enum(RESCUE_PROBLEMS),
+        count: z.int(),
+        token_ids: z.array(integer.nullable()).describe("The first ones. null: the collection itself."),
+      }),
+    )
+    .describe("Documents and files."),
+  call: z
+    .object({ function: z.string(), argument: z.string(), data: z.string() })
+    .describe("The owner's call by which the contract names this service."),
+});
 
 /** The fields of a collection's metadata (ERC-7572), as its creation and a change take them. */
 const collectionMetadataInputs = {
@@ -219,6 +239,7 @@ export const collection = z
         as_of_block: z.int().describe("Its tokens, holders and history are stored up to this block."),
         to_block: z.int().describe("The newest block that is stored of the chain."),
         total_supply: z.string().nullable().describe("`totalSupply` of the contract. null: it tells none."),
+        rescue: rescue.nullable().describe("The last copy of its metadata by `collection rescue`."),
       })
       .nullable()
       .describe("Another party deployed the contract, and the app has adopted it. null: the service deployed it."),

@@ -68,6 +68,8 @@ describe("command line: collection rescue", () => {
   }
   const rescue = (address: string, ...options: string[]) =>
     json<RescueResult>("collection", "rescue", address, "--folder", folder, ...options);
+  const reportOf = async (address: string) =>
+    (await api.ok<Shape<"NftsPage">>("GET", `/v1/collections/${address}`)).collection.adopted?.rescue;
   const linesOf = async <T>(name: string) =>
     (await readFile(join(folder, name), "utf8"))
       .split("\n")
@@ -137,6 +139,11 @@ describe("command line: collection rescue", () => {
     // Only fields with the types that the documentation names.
     expect(nft.metadata).to.deep.equal({ image: one.image });
     expect(nft.token_uri).to.equal(`${PUBLIC}/metadata/31337/${address}/1`);
+
+    const { function: name, argument, data } = result.call;
+    expect(await reportOf(address)).to.deep.include({ finished: true, tokens: 4, served: 3 });
+    expect(await reportOf(address)).to.deep.include({ call: { function: name, argument, data } });
+    expect((await reportOf(address))?.problems[0]).to.deep.equal({ problem: "missing", count: 2, token_ids: [2, 3] });
 
     // The owner makes the contract name this service, with the printed call.
     expect((await aboutMine(address))?.[0]).to.equal("warning");
@@ -378,6 +385,7 @@ describe("command line: collection rescue", () => {
     await killed.gone();
     source.onRequest = () => undefined;
     source.asked.length = 0;
+    expect(await reportOf(address)).to.deep.include({ finished: false, tokens: 128, served: 128 });
     expect(await rescue(address)).to.deep.include({ tokens: size, served: size });
     // Nothing of the pages that were stored is fetched again.
     const again = source.asked.filter((path) => path.startsWith("/meta/")).map((path) => Number(path.slice(6)));

@@ -37,6 +37,7 @@ import {
   adoptedCollections,
   storeRescued,
   storeRescuedCollection,
+  storeRescueReport,
   tokensAfter,
   tokensNamed,
 } from "../../../../api/store/requests/rescued-tokens.ts";
@@ -125,6 +126,8 @@ async function adopt({ read, write }: Pick<Tour, "read" | "write">): Promise<voi
   const rescued = tokens.map((token) => ({ ...token, metadata, json: JSON.stringify(metadata) }));
   await write((trx) => storeRescued(trx, BUSY.collection, rescued));
   await write((trx) => storeRescuedCollection(trx, ADOPTED, "{}"));
+  const report = { at: NOW, finished: true, tokens: 1, served: 1, problems: [] };
+  await write((trx) => storeRescueReport(trx, ADOPTED, report));
   await adoptedCollections(read, 5);
   const follow = { appId: APP, quota: 10, now: NOW, contracts: new Map([[ADOPTED, null]]) };
   await write((trx) => followContracts(trx, follow));
