@@ -1230,20 +1230,30 @@ export interface components {
         /** @description The last copy of its metadata by `collection rescue`. */
         rescue: {
           at: components["schemas"]["Time"];
+          /** @description false: it still runs, or was interrupted. */
           finished: boolean;
+          /** @description Tokens that it has come to. */
           tokens: number;
           /** @description Tokens whose metadata is here. */
           served: number;
           /** @description Documents and files. */
           problems: {
-            /** @enum {string} */
+            /** @description missing: its source does not give it. unusable: it is not metadata. changed: its source has another one; the copy stays. too_large: it is above a limit or quota. */
             problem: "missing" | "unusable" | "changed" | "too_large";
+            /** @description How many. */
             count: number;
             /** @description The first ones. null: the collection itself. */
             token_ids: (components["schemas"]["Integer"] | null)[];
           }[];
           /** @description The owner's call by which the contract names this service. */
-          call: { function: string; argument: string; data: string };
+          call: {
+            /** @description Usual name of the function. */
+            function: string;
+            /** @description The base URI. */
+            argument: string;
+            /** @description The encoded call. */
+            data: string;
+          };
         } | null;
       } | null;
       /** @description The request that created it. null: it is adopted. */

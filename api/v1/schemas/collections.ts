@@ -15,20 +15,28 @@ const MAX_COLLABORATORS = 100;
 
 const rescue = z.object({
   at: time,
-  finished: z.boolean(),
-  tokens: z.int(),
+  finished: z.boolean().describe("false: it still runs, or was interrupted."),
+  tokens: z.int().describe("Tokens that it has come to."),
   served: z.int().describe("Tokens whose metadata is here."),
   problems: z
     .array(
       z.object({
-        problem: z.enum(RESCUE_PROBLEMS),
-        count: z.int(),
+        problem: z
+          .enum(RESCUE_PROBLEMS)
+          .describe(
+            "missing: its source does not give it. unusable: it is not metadata. changed: its source has another one; the copy stays. too_large: it is above a limit or quota.",
+          ),
+        count: z.int().describe("How many."),
         token_ids: z.array(integer.nullable()).describe("The first ones. null: the collection itself."),
       }),
     )
     .describe("Documents and files."),
   call: z
-    .object({ function: z.string(), argument: z.string(), data: z.string() })
+    .object({
+      function: z.string().describe("Usual name of the function."),
+      argument: z.string().describe("The base URI."),
+      data: z.string().describe("The encoded call."),
+    })
     .describe("The owner's call by which the contract names this service."),
 });
 
