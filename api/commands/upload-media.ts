@@ -8,7 +8,7 @@ import { FairShares } from "../shared/fair-shares.ts";
 import { holdApps } from "../store/apps/apps.ts";
 import { readQuotaUse } from "../store/apps/quotas.ts";
 import type { Database } from "../store/db/database.ts";
-import type { Trx } from "../store/db/sql.ts";
+import type { Db, Trx } from "../store/db/sql.ts";
 import { mediaStoreProblem } from "../store/media/media-store.ts";
 import { countCopied, hostContent, isStored, storedBytes } from "../store/media/media.ts";
 import { AppQuotas, overQuota } from "./app-quotas.ts";
@@ -39,20 +39,29 @@ export interface SentFile {
 export async function uploadMedia(deps: UploadDeps, appId: string, sent: SentFile): Promise<StoredFile> {
   const declared = declaredType(sent.type);
   return deps.uploads.run(appId, async () => {
-    const { used, limit: quota } = (await readQuotaUse(deps.database.read, appId)).media_bytes;
-    const bound = largestFile(deps.settings.limits.mediaBytes, quota);
+    const { read } = deps.database;
+    const { mediaBytes } = deps.settings.limits;
+    const bound = largestFile(mediaBytes, (await readQuotaUse(read, appId)).media_bytes.limit);
     if (sent.length !== null && sent.length > bound.bytes) throw bound.refusal;
     const source = { bytes: bounded(sent.bytes, bound.bytes, () => bound.refusal), length: sent.length };
-    const file = await store(deps.blocks, source, async ({ cid, size, type }) => {
-      if (faultOfMedia("any", { type, size }) !== null) throw emptyBody();
-      requireType(declared, type);
-      // A file that the app stores already needs no room: a caller that lost the answer gets it again.
-      if (quota === null || size <= quota - used || (await isStored(deps.database.read, appId, cid))) return;
-      throw overQuota({ name: "media_bytes", limit: quota });
+    const file = await store(deps.blocks, source, async (found) => {
+      if (faultOfMedia("any", found) !== null) throw emptyBody();
+      requireType(declared, found.type);
+      await requireFits(read, appId, found, mediaBytes);
     });
     await deps.database.write((trx) => recordUpload(trx, deps.blocks.name, { appId, file }));
     return file;
   });
+}
+
+/** @throws ApiError when the file is above the limit of the service, or does not fit into the quota of the app now. */
+export async function requireFits(db: Db, appId: string, { cid, size }: StoredFile, most: number): Promise<void> {
+  const { used, limit } = (await readQuotaUse(db, appId)).media_bytes;
+  const bound = largestFile(most, limit);
+  if (size > bound.bytes) throw bound.refusal;
+  // A file that the app stores already needs no room: a caller that lost the answer gets it again.
+  if (limit === null || size <= limit - used || (await isStored(db, appId, cid))) return;
+  throw overQuota({ name: "media_bytes", limit });
 }
 
 /** How many bytes a file may have, and the error of a larger one. */

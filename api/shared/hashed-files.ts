@@ -26,9 +26,12 @@ export async function writeHashed(file: string, source: AsyncIterable<Uint8Array
   }
 }
 
-/** Reads a regular file. A symbolic link is refused, so that a folder from elsewhere cannot name files outside of it. */
+/**
+ * Reads a regular file. A symbolic link is refused, so that a folder from elsewhere cannot name files outside of it. A pipe is not
+ * waited for.
+ */
 export async function* readRegular(file: string): AsyncGenerator<Uint8Array> {
-  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     if (!(await handle.stat()).isFile()) throw new NotRegular(file);
     for (;;) {

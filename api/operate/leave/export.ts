@@ -87,7 +87,7 @@ async function writeAll(deps: ExportDeps, app: Pick<AppRow, "id" | "name">, fold
 const README = "README.md";
 
 /** Says what each file is, and how to go on elsewhere. */
-async function readmeOf({ app, chain, left_out: left, ...manifest }: ExportManifest): Promise<string> {
+async function readmeOf({ app, chain, files, left_out: left, ...manifest }: ExportManifest): Promise<string> {
   const { moneta, created_at, public_url: url } = manifest;
   // The name is the app's own text.
   const name = app.name.replace(/[\\`*_<>[\]|#\r\n]/g, " ");
@@ -98,6 +98,8 @@ async function readmeOf({ app, chain, left_out: left, ...manifest }: ExportManif
     chain: chain.id,
     metadata_url: `${url}/metadata/${chain.id}`,
     ...left,
+    requests: files["requests.ndjson"]?.rows ?? 0,
+    events: files["events.ndjson"]?.rows ?? 0,
   };
   const text = await readFile(new URL(README, import.meta.url), "utf8");
   return text.replace(/\{(\w+)\}/g, (_, key: keyof typeof values) => values[key].toString());

@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import { CID } from "multiformats/cid";
 
-import { recordUpload, uploadMedia, UploadPlaces } from "../../commands/upload-media.ts";
+import { recordUpload, requireFits, uploadMedia, UploadPlaces } from "../../commands/upload-media.ts";
 import type { Limits } from "../../config/limits.ts";
 import { BlockFiles } from "../../content/block-files.ts";
 import type { BlockStore } from "../../content/block-store.ts";
@@ -47,7 +47,7 @@ export async function importMedia(
 
 /** Stores blocks as they are. None is stored before all of them were read and have the right hash. */
 async function importBlocks(
-  { database, blocks }: MediaDeps,
+  { database, blocks, settings }: MediaDeps,
   appId: string,
   { folder, row: { cid, type } }: { folder: string; row: MediaRow },
 ): Promise<"added"> {
@@ -57,7 +57,9 @@ async function importBlocks(
     const source = new BlockFiles(join(folder, BLOCKS));
     for await (const block of walkBlocks(source, root, new Set())) await draft.put(block.cid, block.bytes);
     const file = type === null ? null : await findFile(draft, root, "");
+    if (type !== null && file === null) throw parts.damaged(folder, BLOCKS, `has no file with the CID ${cid}`);
     const stored = file === null ? null : { cid, size: file.size, type: await sniffMediaType(file.read()) };
+    if (stored !== null) await requireFits(database.read, appId, stored, settings.limits.mediaBytes);
     await blocks.adopt(draft);
     await database.write(async (trx) => {
       if (stored !== null) return recordUpload(trx, blocks.name, { appId, file: stored });

@@ -1,15 +1,15 @@
+import { opendir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
-import { Readable } from "node:stream";
 
-import { getAddress } from "ethers";
+import { getAddress, ZeroAddress } from "ethers";
 import { z } from "zod";
 
 import { parseExact } from "../../../client/rules/exact-json.ts";
+import { faultOf, hasControls, isStorable } from "../../../client/rules/storable.ts";
 import type { ContractAddresses } from "../../chain/contracts.ts";
 import { type AdoptDeps, adoptCollection } from "../../commands/adopt-collection.ts";
 import { ADOPTED_AT_ONCE, adoptWallets } from "../../commands/adopt-wallets.ts";
-import type { Limits } from "../../config/limits.ts";
+import { type Limits, MAX_JSON_DEPTH, MAX_METADATA_BYTES, MAX_USER_IDENTIFIER_LENGTH } from "../../config/limits.ts";
 import type { BlockStore } from "../../content/block-store.ts";
 import type { TokenMetadata } from "../../domain/command.ts";
 import { ApiError } from "../../domain/error-codes.ts";
@@ -79,41 +79,70 @@ async function checked({ chain, folder, report }: Job): Promise<ExportManifest> 
       `${folder} is from another chain (${id}). Its contracts are not on the chain of this service.`,
     );
   for (const [name, expected] of Object.entries(manifest.files)) await parts.requirePart(folder, name, expected);
+  for (const name of READ) if (manifest.files[name] === undefined) throw parts.damaged(folder, name, "is missing");
+  // Others may have made the folder. What a link or a pipe names is not a part of it.
+  for await (const entry of await opendir(folder, { recursive: true }))
+    if (!entry.isFile() && !entry.isDirectory()) throw parts.damaged(folder, entry.name, "is not a regular file");
   return manifest;
 }
 
-/** Lines that are read at once. */
-const PAGE = 250;
+/** The files whose rows are brought in. */
+const READ = ["wallets.ndjson", "collections.ndjson", "tokens.ndjson", MEDIA_LIST] as const;
+/** Lines that are read at once, and characters of the longest one. */
+const [PAGE, LONGEST] = [250, 1_048_576];
 
-/** The lines of a file. @throws OperatorError when a line has another form. */
-async function* pagesOf<T>(folder: string, name: string, row: z.ZodType<T>, size = PAGE): AsyncGenerator<T[]> {
-  const lines = createInterface({ input: Readable.from(readRegular(join(folder, name))) });
-  for await (const page of inPages(lines, size)) {
-    yield page.map((line) => {
-      const parsed = row.safeParse(parseExact(line));
-      if (parsed.success) return parsed.data;
+/** The rows of a file. @throws OperatorError when a line has another form. */
+async function* pagesOf<T>(
+  folder: string,
+  name: (typeof READ)[number],
+  row: z.ZodType<T>,
+  size = PAGE,
+): AsyncGenerator<T[]> {
+  const rowOf = (line: string) => {
+    try {
+      return row.parse(parseExact(line));
+    } catch {
       throw parts.damaged(folder, name, `has a line of another form: ${line.slice(0, 100)}`);
-    });
+    }
+  };
+  for await (const page of inPages(linesOf(join(folder, name)), size)) yield page.map(rowOf);
+}
+
+/** A line that is too long comes in parts, which have another form. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of readRegular(file)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+    if (rest.length <= LONGEST) continue;
+    yield rest;
+    rest = "";
   }
+  if (rest !== "") yield rest;
 }
 
 const address = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
+  .refine((text) => text !== ZeroAddress)
   .transform((text) => getAddress(text.toLowerCase()));
+// Every field as it is.
 const metadata = z.record(z.string(), z.unknown()).nullable();
 const walletRow = z.object({ user_identifier: z.string().nullable(), address });
 const collectionRow = z.object({ address, metadata });
 // Long ids are texts.
-const tokenId = z.union([z.string(), z.int().transform(String)]);
+const tokenId = z.union([z.string().regex(/^\d{1,78}$/), z.int().nonnegative().transform(String)]);
 const tokenRow = z.object({ contract_address: address, token_id: tokenId, metadata });
 
 async function importWallets({ database, chain, appId, folder, tally }: Job): Promise<void> {
   const name = "wallets.ndjson";
   for await (const rows of pagesOf(folder, name, walletRow, ADOPTED_AT_ONCE)) {
     const users = rows.flatMap(({ user_identifier: user, address: at }) => {
-      if (user === null) tally.leave(name, "A watch-only wallet needs a user.", at);
-      return user === null ? [] : [{ user, address: at }];
+      if (user !== null && isName(user)) return [{ user, address: at }];
+      tally.leave(name, user === null ? "A watch-only wallet needs a user." : "No user may have this name.", at);
+      return [];
     });
     const outcomes = await adoptWallets(database, chain.contracts, appId, users);
     for (const [index, outcome] of outcomes.entries()) {
@@ -122,6 +151,21 @@ async function importWallets({ database, chain, appId, folder, tally }: Job): Pr
       else tally.leave(name, outcome, users[index]?.address ?? null);
     }
   }
+}
+
+const UNSERVABLE = "Its metadata is above the limits of the service.";
+
+/** @returns JSON; null when it cannot be stored and served. */
+function servable(document: object): string | null {
+  if (faultOf(document, MAX_JSON_DEPTH) !== null) return null;
+  const json = JSON.stringify(document);
+  return Buffer.byteLength(json) > MAX_METADATA_BYTES ? null : json;
+}
+
+/** By the rules of `POST /v1/accounts`. */
+function isName(user: string): boolean {
+  const isText = isStorable(user) && !hasControls(user) && !/^\.{0,2}$/.test(user);
+  return isText && Array.from(user).length <= MAX_USER_IDENTIFIER_LENGTH;
 }
 
 /** @returns the collections that the app has adopted. */
@@ -138,8 +182,10 @@ async function importCollections(job: Job): Promise<string[]> {
       if (stored === null) continue;
       tally[earlier === undefined ? "added" : "present"].collections += 1;
       adopted.push(at);
-      if (document !== null && Object.keys(stored.metadata).length === 0)
-        await database.write((trx) => storeRescuedCollection(trx, at, JSON.stringify(document)));
+      if (document === null || Object.keys(stored.metadata).length > 0) continue;
+      const json = servable(document);
+      if (json === null) tally.leave("collections.ndjson", UNSERVABLE, at);
+      else await database.write((trx) => storeRescuedCollection(trx, at, json));
     }
   }
   return adopted;
@@ -190,6 +236,11 @@ async function importMetadata({ database, folder, tally }: Job, collections: Rea
     const known = page.filter(({ contract_address: at, metadata: own }) => own !== null && collections.has(at));
     for (const [contract, tokens] of Map.groupBy(known, (token) => token.contract_address)) {
       const documents = new Map(tokens.map(({ token_id: id, metadata: own }) => [id, own as TokenMetadata]));
+      for (const [id, document] of documents) {
+        if (servable(document) !== null) continue;
+        tally.leave("tokens.ndjson", UNSERVABLE, `${contract} ${id}`);
+        documents.delete(id);
+      }
       const [found, filled] = await database.write(async (trx) => {
         const rows = await tokensNamed(trx, contract, documents.keys());
         const empty = rows.filter((row) => row.metadata === null);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { parseCid } from "../../content/cids.ts";
 import { partsOf, readSealed, writeSealed } from "../sealed-folder.ts";
 
 /** The form of an export. A newer form gets a higher number. */
@@ -57,7 +58,7 @@ export function readManifest(folder: string): Promise<ExportManifest> {
 
 /** A line of `media.ndjson`. */
 export const mediaRow = z.strictObject({
-  cid: z.string().regex(/^[a-z0-9]+$/),
+  cid: z.string().refine((text) => parseCid(text)?.toString() === text),
   /** Media type; null: a directory with frozen metadata. */
   type: z.string().nullable(),
   /** Bytes of the file; null: a directory. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { cp, readdir, readFile, writeFile } from "node:fs/promises";
+import { cp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
@@ -181,6 +181,7 @@ describe("command line: export and import", () => {
     ]);
     const readme = await readFile(join(exported.folder, "README.md"), "utf8");
     for (const name of Object.keys(exported.export.files)) expect(readme).to.contain(name);
+    expect(readme).not.to.match(/\{\w+\}/);
   });
 
   it("writes unlockable content in clear text when it is asked for", async () => {
@@ -276,6 +277,60 @@ describe("command line: export and import", () => {
     const { appId: heir } = await createApp(second.service, "heir of the rest");
     const rest = await jsonOfCli<Imported>(second.env, "import", to, "--app", heir);
     expect(rest.left_out.find(({ file }) => file === "media.ndjson")).to.include({ count: 1, example: cid });
+  });
+
+  /** A copy of the export that somebody has changed, with digests that fit. @param change gives a file its new text. */
+  async function forged(name: string, change: Record<string, (text: string) => string>): Promise<string> {
+    const to = join(folder.path, name);
+    await cp(exported.folder, to, { recursive: true });
+    const { export: manifest } = JSON.parse(await readFile(join(to, "manifest.json"), "utf8")) as Exported;
+    for (const [file, edit] of Object.entries(change)) {
+      const text = edit(await readFile(join(to, file), "utf8"));
+      await writeFile(join(to, file), text);
+      const known = manifest.files[file];
+      if (known) Object.assign(known, { bytes: Buffer.byteLength(text), sha256: sha256(text) });
+    }
+    const sealed = { export: manifest, sha256: sha256(JSON.stringify(manifest)) };
+    await writeFile(join(to, "manifest.json"), JSON.stringify(sealed));
+    return to;
+  }
+  const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+  it("takes nothing from a forged folder that the service would not store itself", async () => {
+    const { appId } = await createApp(second.service, "careful");
+    const contract = await new WizardERC721__factory(await moneta.provider.getSigner(3)).deploy(alice, 3);
+    const address = await contract.getAddress();
+    const token = (id: number, metadata: object) =>
+      `${JSON.stringify({ contract_address: address, token_id: id, metadata })}\n`;
+    const wallet = (user: string, last: string) =>
+      `${JSON.stringify({ user_identifier: user, address: `0x${last.padStart(40, "5")}` })}\n`;
+    const deep = JSON.parse(`${'{"a":'.repeat(100)}1${"}".repeat(100)}`) as object;
+    const from = await forged("forged", {
+      "wallets.ndjson": () =>
+        wallet("..", "1") + wallet("a\u001b[2J", "2") + wallet("x".repeat(257), "3") + wallet("new", "4"),
+      "collections.ndjson": () => `${JSON.stringify({ address, metadata: { name: "x".repeat(70_000) } })}\n`,
+      "tokens.ndjson": () => token(0, deep) + token(1, { name: "x".repeat(70_000) }) + token(2, { name: "a\0" }),
+      "media.ndjson": () => "",
+    });
+    const { added, left_out } = await jsonOfCli<Imported>(second.env, "import", from, "--app", appId);
+    expect(added).to.deep.equal({ wallets: 1, collections: 1, media: 0, tokens: 0 });
+    expect(left_out.slice(0, 3).map(({ file, count }) => [file, count])).to.deep.equal([
+      ["wallets.ndjson", 3],
+      ["collections.ndjson", 1],
+      ["tokens.ndjson", 3],
+    ]);
+
+    const refusalOf = async (name: string, change: Parameters<typeof forged>[1]) =>
+      (await rejectionOf(importInto(await forged(name, change)))).message;
+    const form = /wallets\.ndjson has a line of another form/;
+    expect(await refusalOf("long", { "wallets.ndjson": () => "x".repeat(3_000_000) })).to.match(form);
+    expect(await refusalOf("text", { "wallets.ndjson": () => "{\n" })).to.match(form);
+    expect(await refusalOf("nested", { "wallets.ndjson": () => "[".repeat(900_000) })).to.match(form);
+    const climbs = (text: string) => text.replaceAll(/"media\/[^"]*"/g, '"media/../../secret"');
+    expect(await refusalOf("climbs", { "media.ndjson": climbs })).to.match(/media\.ndjson has a line of another form/);
+    const linked = await forged("linked", {});
+    await symlink("/etc", join(linked, "media", "bafy.png"));
+    expect((await rejectionOf(importInto(linked))).message).to.contain("bafy.png is not a regular file");
   });
 
   it("refuses a folder that is not empty, is not complete, is damaged, or comes from another chain", async () => {
