@@ -17,7 +17,7 @@ import type { Database } from "../store/db/database.ts";
 import { findCollectionsOfApps, type StoredCollection } from "../store/listings/collections.ts";
 import { addressOf } from "./address.ts";
 import { withServiceState } from "./database.ts";
-import { appNamed } from "./options.ts";
+import { appNamed, readWhole } from "./options.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
 interface Options {
@@ -57,10 +57,10 @@ export function collectionAdopt(terminal: Terminal): Command {
     .option("--allow", "adopt it without a signature")
     .addOption(
       new Option("--from-block <n>", "no earlier block has events of it (default: the node is asked)").argParser(
-        readNumber,
+        readWhole,
       ),
     )
-    .addOption(new Option("--wait <seconds>", "how long to show the progress").default(WAIT).argParser(readNumber))
+    .addOption(new Option("--wait <seconds>", "how long to show the progress").default(WAIT).argParser(readWhole))
     .action((address: string, options: Options) => adopt(terminal, address, options));
 }
 
@@ -150,9 +150,4 @@ function readHex(text: string): string {
   if (!isHexString(text) || text.length < 4 || text.length % 2 !== 0)
     throw new InvalidArgumentError("Give bytes as 0x and hex digits.");
   return text;
-}
-
-function readNumber(text: string): number {
-  if (!/^\d{1,12}$/.test(text)) throw new InvalidArgumentError("Give a whole number.");
-  return Number(text);
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 
 import { openBlocks } from "../content/store/open-blocks.ts";
 import { importApp, type Imported } from "../operate/leave/import.ts";
@@ -6,7 +6,7 @@ import { plural } from "../shared/text.ts";
 import { announced } from "./announced.ts";
 import { adoptDeps } from "./collection.ts";
 import { withServiceState } from "./database.ts";
-import { appNamed } from "./options.ts";
+import { appNamed, readWhole } from "./options.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
 interface Options {
@@ -29,7 +29,7 @@ export function importAll(terminal: Terminal): Command {
   })
     .argument("<dir>", "the folder of an export")
     .requiredOption("--app <app>", "name or id of the app")
-    .option("--wait <seconds>", "how long to wait for the service", readSeconds, WAIT)
+    .option("--wait <seconds>", "how long to wait for the service", readWhole, WAIT)
     .action((dir: string, { app: name, wait, json }: Options) =>
       withServiceState(terminal, async (place) => {
         const { database, settings, chain } = place;
@@ -63,9 +63,4 @@ function describe({ added, present, reading, leftOut }: Imported): string {
       ? []
       : [`The service still reads ${plural(reading.length, "collection")}. Run this command again later.`]),
   ].join("\n");
-}
-
-function readSeconds(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("Give a whole number.");
-  return Number(text);
 }

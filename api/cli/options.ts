@@ -33,6 +33,12 @@ export function isHttpUrl(text: string): boolean {
   return protocol === "http:" || protocol === "https:";
 }
 
+/** Parses an option that is a number of blocks, bytes or seconds. */
+export function readWhole(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("Give a whole number.");
+  return Number(text);
+}
+
 const MINUTE = 60_000;
 const UNITS: Readonly<Record<string, number>> = { m: MINUTE, h: 60 * MINUTE, d: 24 * 60 * MINUTE };
 

@@ -15,6 +15,7 @@ import { mediaStoreProblem } from "../store/media/media-store.ts";
 import { addressOf } from "./address.ts";
 import { announced } from "./announced.ts";
 import { withServiceState } from "./database.ts";
+import { isHttpUrl, readWhole } from "./options.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
 interface Options {
@@ -47,7 +48,7 @@ export function collectionRescue(terminal: Terminal): Command {
       [],
     )
     .option("--arweave <url>", "the gateway for ar:// URIs", readGateway, "https://arweave.net")
-    .option("--largest <bytes>", "copy no larger files, not even into the folder", readBytes, LARGEST)
+    .option("--largest <bytes>", "copy no larger files, not even into the folder", readWhole, LARGEST)
     .option("--check", "fetch again what is copied, and list what changed at its source")
     .action(async (address: string, options: Options) => {
       const interrupted = new AbortController();
@@ -115,13 +116,6 @@ function describe({ contract_address: address, folder, tokens, served, problems,
 }
 
 function readGateway(text: string): string {
-  const url = URL.parse(text);
-  if (url?.protocol !== "http:" && url?.protocol !== "https:")
-    throw new InvalidArgumentError("Give the http or https URL of a gateway.");
+  if (!isHttpUrl(text)) throw new InvalidArgumentError("Give the http or https URL of a gateway.");
   return text.replace(/\/+$/, "");
-}
-
-function readBytes(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("Give a number of bytes.");
-  return Number(text);
 }

@@ -9,6 +9,11 @@ const PLAIN = "text/plain; charset=utf-8";
 /** The type of content that is not recognised. */
 export const UNKNOWN_TYPE = "application/octet-stream";
 
+/** Ends the name of a file, for programs that choose by it: `png` of `image/png`, `svg` of `image/svg+xml`. */
+export function extensionOf(type: string | null): string {
+  return /\/(?:x-)?([a-z0-9]{1,8})/.exec(type ?? "")?.[1] ?? "bin";
+}
+
 /**
  * Detects the media type from the first bytes alone, because a server or a file name may claim a wrong type. Markup in which
  * a browser runs scripts (SVG, HTML) is distinguished from plain text.

@@ -7,6 +7,7 @@ import { BlockFiles } from "../../content/block-files.ts";
 import type { BlockStore } from "../../content/block-store.ts";
 import { canonicalCid, hasLinks, parseIpfsUri } from "../../content/cids.ts";
 import { findFile, importContent, isDamage, walkBlocks } from "../../content/content.ts";
+import { extensionOf } from "../../content/media-type.ts";
 import { writeHashed } from "../../shared/hashed-files.ts";
 import type { Db } from "../../store/db/sql.ts";
 import { exportMedia } from "../../store/listings/exports.ts";
@@ -64,9 +65,4 @@ async function unlessDamaged<T>(copy: Promise<T>): Promise<T | null> {
     if (isDamage(error)) return null;
     throw error;
   });
-}
-
-/** Programs on a desktop choose by it. `media.ndjson` has the type. */
-function extensionOf(type: string): string {
-  return /\/(?:x-)?([a-z0-9]{1,8})/.exec(type)?.[1] ?? "bin";
 }

@@ -1,6 +1,7 @@
-import { createWriteStream } from "node:fs";
+import { createWriteStream, existsSync } from "node:fs";
 import { readFile, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 
 import type { MediaUse } from "../../../client/rules/media.ts";
@@ -9,11 +10,11 @@ import { recordUpload } from "../../commands/upload-media.ts";
 import type { BlockStore } from "../../content/block-store.ts";
 import { canonicalCid, parseCid, parseIpfsUri } from "../../content/cids.ts";
 import { findFile, isDamage } from "../../content/content.ts";
+import { extensionOf } from "../../content/media-type.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import type { RESCUE_PROBLEMS } from "../../domain/rescue-report.ts";
 import { MediaError } from "../../outbound/download.ts";
 import { BoundedMap } from "../../shared/bounded-map.ts";
-import { unlessAbsent } from "../../shared/folder.ts";
 import { pause } from "../../shared/pause.ts";
 import type { Database } from "../../store/db/database.ts";
 import { findMediaType, isStored, type StoredMedia } from "../../store/media/media.ts";
@@ -23,7 +24,7 @@ export interface DocumentDeps {
   database: Database;
   blocks: BlockStore;
   /** Stores a file in the block store, with all guards against those who wrote the URL. @throws MediaError */
-  copy: (wanted: { url: string; use: MediaUse }, maxBytes: number, stop: AbortSignal) => Promise<StoredMedia>;
+  copy: (wanted: Source, maxBytes: number, stop: AbortSignal) => Promise<StoredMedia>;
   folder: string;
   collection: { app_id: string };
   limits: { mediaBytes: number };
@@ -46,6 +47,13 @@ export interface Problem {
   uri: string | null;
 }
 
+type Note = (problem: Problem["problem"], message: string) => void;
+
+interface Source {
+  url: string;
+  use: MediaUse;
+}
+
 interface Wanted {
   tokenId: string | null;
   /** Name of its file in `metadata/`. */
@@ -61,6 +69,7 @@ interface Wanted {
 
 /** Largest document that is read as metadata, in bytes. Pictures in it as `data:` URIs count too. */
 const DOCUMENT_BYTES = 1_048_576;
+const CHANGED = "Its source has another one. The copy stays.";
 /** Milliseconds before a further try. Servers that close refuse many calls at a time (429), and fail now and then. */
 const WAITS = [1_000, 4_000, 15_000];
 /** URIs whose files are remembered, because tokens often share them, and the longest one, also in a list. */
@@ -90,26 +99,18 @@ export class DocumentRescuer {
     const note = noting("metadata", typeof said === "object" ? said.uri : null);
     const found = await this.#document(`metadata/${name}`, said, note);
     const parsed = found === null ? null : parseDocument(found.bytes);
-    if (found === null || parsed === null || typeof parsed === "string") {
-      if (typeof parsed === "string") note("unusable", parsed);
-      return { served: null, media, problems };
-    }
+    if (typeof parsed === "string") note("unusable", parsed);
+    if (found === null || parsed === null || typeof parsed === "string") return { served: null, media, problems };
     const { document, text } = parsed;
     const copied = new Map<string, string>();
     for (const [field, use] of Object.entries(fields)) {
       const uri = textIn(document, field);
       if (uri === null) continue;
       const url = beside(id === null ? uri : uri.replaceAll("{id}", id), said);
-      const kept = found.isNew ? null : await this.#keptIn(earlier, field);
-      const noteFile = noting(field, url);
-      try {
-        const { cid, file } = await this.#media({ url, use }, kept, noteFile);
-        if (cid !== null) copied.set(field, `ipfs://${cid}`);
-        media[field] = file;
-      } catch (error) {
-        if (!(error instanceof MediaError)) throw error;
-        noteFile("missing", error.message);
-      }
+      const kept = await this.#keptIn(earlier, field);
+      const { cid, file } = await this.#media({ url, use }, { kept, isNew: found.isNew }, noting(field, url));
+      if (cid !== null) copied.set(field, `ipfs://${cid}`);
+      if (file !== null) media[field] = file;
     }
     const json = withTexts(text, copied);
     if (json === null) note("too_large", "It is too large to be served. The folder has it.");
@@ -117,29 +118,26 @@ export class DocumentRescuer {
     return { served: json === null ? null : { document, json }, media, problems };
   }
 
-  async #document(file: string, said: SaidUri, note: (problem: Problem["problem"], message: string) => void) {
+  /** @returns the copy in the folder, which is made if it is not there; null: there is none that can be served. */
+  async #document(file: string, said: SaidUri, note: Note): Promise<{ bytes: Buffer; isNew: boolean } | null> {
     const { folder, check } = this.#deps;
-    const size = await this.#sizeOf(file);
-    const isTooLarge = (bytes: number) => {
-      if (bytes > DOCUMENT_BYTES)
-        note("too_large", `It has more than ${DOCUMENT_BYTES.toString()} bytes. The folder has it.`);
-      return bytes > DOCUMENT_BYTES;
-    };
-    if (size !== null && isTooLarge(size)) return null;
-    const kept = size === null ? null : await readFile(join(folder, file));
-    if (kept !== null && !check) return { bytes: kept, isNew: false };
-    try {
-      if (typeof said !== "object") throw new MediaError("media_unavailable", UNSAID[said]);
-      const stored = await this.#copy({ url: said.uri, use: "any" });
-      if (kept === null) await this.#export(stored, file);
-      if (isTooLarge(stored.size)) return null;
-      if (kept === null) return { bytes: await readFile(join(folder, file)), isNew: true };
-      if (!kept.equals(await this.#read(stored))) note("changed", "Its source has another one. The copy stays.");
-    } catch (error) {
-      if (!(error instanceof MediaError)) throw error;
-      note("missing", kept === null ? error.message : `${error.message} The copy stays.`);
+    const path = join(folder, file);
+    const isNew = !existsSync(path);
+    let stored: StoredMedia | null = null;
+    if (isNew || check) {
+      if (typeof said === "object") stored = await this.#fetch({ url: said.uri, use: "any" }, !isNew, note);
+      else note("missing", UNSAID[said]);
+      if (isNew && (stored === null || !(await this.#export(stored.cid, file, note)))) return null;
     }
-    return kept === null ? null : { bytes: kept, isNew: false };
+    if ((await stat(path)).size > DOCUMENT_BYTES) {
+      note("too_large", `It has more than ${DOCUMENT_BYTES.toString()} bytes. The folder has it.`);
+      return null;
+    }
+    const bytes = await readFile(path);
+    const differs = async ({ cid, size }: StoredMedia) =>
+      size !== bytes.length || !bytes.equals(await buffer(this.#open(cid)));
+    if (!isNew && stored !== null && (await differs(stored).catch(noted(note))) === true) note("changed", CHANGED);
+    return { bytes, isNew };
   }
 
   /** The CID of the file that was copied for a field. */
@@ -150,33 +148,33 @@ export class DocumentRescuer {
     return (await isStored(this.#deps.database.read, this.#deps.collection.app_id, cid)) ? cid : null;
   }
 
-  /** @param kept the CID of the copy. @returns the CID to serve, and the file in the folder. @throws MediaError */
-  async #media(
-    wanted: { url: string; use: MediaUse },
-    kept: string | null,
-    note: (problem: Problem["problem"], message: string) => void,
-  ): Promise<{ cid: string | null; file: string }> {
-    let stored: StoredMedia | null = null;
-    try {
-      // What an `ipfs:` or `data:` URI names never changes.
-      if (kept === null || (this.#deps.check && !/^\s*(ipfs|data):/i.test(wanted.url)))
-        stored = await this.#copy(wanted);
-    } catch (error) {
-      if (kept === null || !(error instanceof MediaError)) throw error;
-      note("missing", `${error.message} The copy stays.`);
-    }
-    if (kept !== null && stored !== null && kept !== stored.cid)
-      note("changed", "Its source has another one. The copy stays.");
-    const cid = kept ?? stored?.cid ?? "";
-    const file = `media/${cid}${extensionOf(stored?.type ?? (await findMediaType(this.#deps.database.read, cid)))}`;
-    if ((await this.#sizeOf(file)) === null) await this.#export({ cid }, file);
-    const refusal = kept !== null || stored === null ? null : await this.#host(stored);
+  /**
+   * @param kept the CID of the copy. @param isNew whether the document is, so that another file takes the place of the copy.
+   * @returns the CID to serve, and the file in the folder.
+   */
+  async #media(wanted: Source, { kept, isNew }: { kept: string | null; isNew: boolean }, note: Note) {
+    // What an `ipfs:` or `data:` URI names never changes.
+    const isWanted = kept === null || isNew || (this.#deps.check && !/^\s*(ipfs|data):/i.test(wanted.url));
+    const found = isWanted ? await this.#fetch(wanted, kept !== null, note) : null;
+    if (!isNew && kept !== null && found !== null && kept !== found.cid) note("changed", CHANGED);
+    const stored = isNew || kept === null ? found : null;
+    const cid = stored?.cid ?? kept;
+    if (cid === null) return { cid, file: null };
+    const file = `media/${cid}.${extensionOf(stored?.type ?? (await findMediaType(this.#deps.database.read, cid)))}`;
+    if (!existsSync(join(this.#deps.folder, file)) && !(await this.#export(cid, file, note)))
+      return { cid, file: null };
+    const refusal = stored === null ? null : await this.#host(stored);
     if (refusal !== null) note("too_large", `${refusal} The folder has it.`);
-    return { cid: refusal === null ? cid : null, file };
+    return { cid: refusal === null ? cid : kept, file };
+  }
+
+  /** @returns null when its source does not give it, which is noted. */
+  async #fetch(wanted: Source, hasCopy: boolean, note: Note): Promise<StoredMedia | null> {
+    return this.#copy(wanted).catch(noted(note, hasCopy ? " The copy stays." : ""));
   }
 
   /** Tries again what may pass. Tokens that name the same URI get the same copy. */
-  #copy(wanted: { url: string; use: MediaUse }): Promise<StoredMedia> {
+  #copy(wanted: Source): Promise<StoredMedia> {
     const key = `${wanted.use} ${wanted.url}`;
     const known = this.#copies.get(key);
     if (known !== undefined) return known;
@@ -185,7 +183,7 @@ export class DocumentRescuer {
     return copying;
   }
 
-  async #tryToCopy(wanted: { url: string; use: MediaUse }, tries = 0): Promise<StoredMedia> {
+  async #tryToCopy(wanted: Source, tries = 0): Promise<StoredMedia> {
     const { copy, arweave, largest, stop } = this.#deps;
     const url = wanted.url.trim().replace(/^ar:\/\/\/?/i, `${arweave}/`);
     try {
@@ -213,11 +211,6 @@ export class DocumentRescuer {
     }
   }
 
-  async #sizeOf(file: string): Promise<number | null> {
-    const size = stat(join(this.#deps.folder, file)).then((found) => found.size);
-    return unlessAbsent(size, null);
-  }
-
   async *#open(cid: string): AsyncGenerator<Uint8Array> {
     const parsed = parseCid(cid);
     try {
@@ -229,19 +222,24 @@ export class DocumentRescuer {
     }
   }
 
-  async #read({ cid }: Pick<StoredMedia, "cid">): Promise<Uint8Array> {
-    const parts: Uint8Array[] = [];
-    for await (const part of this.#open(cid)) parts.push(part);
-    return Buffer.concat(parts);
-  }
-
-  /** Writes what is stored into the folder. A part of a file never has its name. */
-  async #export({ cid }: Pick<StoredMedia, "cid">, file: string): Promise<void> {
+  /** Writes what is stored into the folder. A part of a file never has its name. @returns whether it is there. */
+  async #export(cid: string, file: string, note: Note): Promise<boolean> {
     // A killed process leaves it. A later one uses the name again.
     const draft = join(this.#deps.folder, `${(++this.#drafts % REMEMBERED).toString()}.part`);
-    await pipeline(this.#open(cid), createWriteStream(draft, { mode: 0o600, flush: true }));
+    const written = pipeline(this.#open(cid), createWriteStream(draft, { mode: 0o600, flush: true })).then(() => true);
+    if ((await written.catch(noted(note))) === null) return false;
     await rename(draft, join(this.#deps.folder, file));
+    return true;
   }
+}
+
+/** What handles the error of a source. Others are thrown. */
+function noted(note: Note, more = "") {
+  return (error: unknown) => {
+    if (!(error instanceof MediaError)) throw error;
+    note("missing", error.message + more);
+    return null;
+  };
 }
 
 /** Of a relative URI, the one beside its document. */
@@ -252,10 +250,4 @@ function beside(uri: string, said: SaidUri): string {
 /** Whether a URI has no scheme. */
 export function isRelative(uri: string): boolean {
   return !/^\s*[a-z][a-z0-9+.-]*:/i.test(uri);
-}
-
-/** `.png` of `image/png`, `.svg` of `image/svg+xml`, nothing of a type whose name says nothing. */
-function extensionOf(type: string | null): string {
-  const name = /^(?:image|video|audio|model|text)\/(?:x-)?([a-z0-9]+)/.exec(type ?? "")?.[1];
-  return name === undefined ? "" : `.${name}`;
 }

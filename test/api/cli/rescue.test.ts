@@ -193,6 +193,11 @@ describe("command line: collection rescue", () => {
     expect(await picture(zero?.image)).to.deep.equal(gif("new"));
     expect(await picture(one?.image)).to.deep.equal(gif("other"));
     expect(await served(address, "2")).to.deep.equal(before[2]);
+    // The document is still there, its picture is not.
+    source.files.delete("/1.gif");
+    folder = `${folder}er`;
+    expect((await rescue(address)).problems).to.include({ changed: 0, missing: 2 });
+    expect(await served(address, "1")).to.deep.equal(one);
   });
 
   it("copies an ERC1155 collection, whose URIs have the id as 64 digits", async () => {
