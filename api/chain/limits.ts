@@ -82,8 +82,9 @@ const LOG_WORDS: [ProviderLimit, RegExp][] = [
   // ("ranges over 10000 blocks"), Cloudflare ("max range: 800"), Avalanche ("requested too many blocks"), Erigon, Reth
   ["blocks", /\branges?\b|too many blocks|max(imum)? (allowed )?(number of )?(requested )?blocks|blocks? limit/i],
 ];
-/** A lagging node does not have the block yet. */
-const NOT_A_LIMIT = /beyond (the )?(current )?(chain )?head|unknown block|header not found|block not found/i;
+/** A lagging node does not have the block yet, or a reorg has dropped it. */
+const NOT_A_LIMIT =
+  /beyond (the )?(current )?(chain )?head|unknown block|header not found|block.* (not|cannot be) found/i;
 
 /** Codes that mean a limit, also without known words. EIP-1474 names only -32005: "limit exceeded". */
 const LIMIT_EXCEEDED = -32_005;

@@ -72,7 +72,10 @@ describe("limitOf", () => {
   }
 
   it("is no limit when a lagging node lacks a block", () => {
-    for (const message of ["block range extends beyond current head block", "unknown block", "header not found"]) {
+    for (const message of [
+      ...["block range extends beyond current head block", "unknown block", "header not found"],
+      ...["blockHash cannot be found", "block 36077340 not found", "Block with hash 0x11 not found"],
+    ]) {
       expect(limitOf({ code: -32_602, message }, "eth_getLogs"), message).to.equal(null);
     }
   });

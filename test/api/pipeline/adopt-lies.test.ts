@@ -1,9 +1,11 @@
 import { expect } from "chai";
 import { AbiCoder, type BytesLike, id, type JsonRpcSigner, toBeHex, ZeroAddress, ZeroHash, zeroPadValue } from "ethers";
 
+import { createApp } from "../../../api/operate/apps.ts";
 import type { Shape } from "../../../client/client.ts";
 import { HostileERC721__factory } from "../../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";
 import { LyingCollection__factory } from "../../../types/ethers-contracts/factories/mocks/LyingCollection__factory.ts";
+import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 import { adoptAllowed, foreignRow, holdersOf, readBack, wrongTotals } from "../support/adopt.ts";
@@ -137,27 +139,60 @@ describe("an adopted contract that lies", function () {
     }
   });
 
-  it("shows nothing to an app that neither has adopted nor follows it", async () => {
-    const other = await moneta.createApp("other");
+  it("shows nothing to an app that neither has adopted nor follows it, and looks like any contract that nobody has", async () => {
+    const [adopted, unknown] = [await deploy(ERC1155), await deploy(ERC1155)];
+    const { address } = adopted;
+    const { token } = await createApp(moneta.service, `sees nothing of ${address}`);
+    const other = ApiClient.at(moneta.baseUrl, token);
     const theirs = await other.wallet("alice");
-    const { address, emit } = await deploy(ERC1155);
     const mint = coder.encode(["uint256", "uint256"], [1, 5]);
-    await emit([SINGLE, word(owner.address), ZeroHash, word(theirs)], mint);
+    const mintTo = (contract: typeof adopted) =>
+      contract.emit([SINGLE, word(owner.address), ZeroHash, word(theirs)], mint);
+    await mintTo(adopted);
+    await mintTo(unknown);
     await adoptAllowed(moneta, address);
     await readBack(moneta, address);
-    await emit([SINGLE, word(owner.address), ZeroHash, word(theirs)], mint);
+    await mintTo(adopted);
     await moneta.caughtUp();
-    const paths = [
+    const answer = async (path: string, body?: object) => {
+      const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+      const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+      const response = await fetch(`${moneta.baseUrl}${path}`, { headers, ...sent });
+      return `${response.status.toString()} ${await response.text()}`;
+    };
+    for (const path of [
       ...["", "/history"].map((end) => `/v1/accounts/${theirs}${end}`),
-      ...["/v1/collections", "/v1/contracts", "/v1/requests", "/v1/usage", "/v1/summary", "/v1/accounts"],
-      ...["/v1/events?after=start&types=token.minted,token.received,token.transferred", "/v1/search?q=1"],
-    ];
-    for (const path of paths) {
-      const { status, body } = await other.send("GET", path);
-      if (status === 200) expect(JSON.stringify(body), path).not.to.include(address);
+      ...["collections", "contracts", "requests", "usage", "summary", "accounts", "exports/wallets"].map(
+        (name) => `/v1/${name}`,
+      ),
+      "/v1/events?after=start&types=token.minted,token.received,token.transferred",
+    ]) {
+      const seen = await answer(path);
+      expect(seen, path).to.match(/^200 /);
+      expect(seen, path).not.to.include(address);
     }
-    for (const end of ["", "/1", "/1/history"])
-      expect((await other.send("GET", `/v1/collections/${address}${end}`)).status, end).to.equal(404);
+    const nft = { from_address: theirs, to_address: theirs, token_id: 1, amount: 1 };
+    const bodies: Record<string, (contract: string) => object> = {
+      "/v1/nfts": (contract) => ({ collection_address: contract, to_address: theirs, token_id: 1, quantity: 1 }),
+      "/v1/transfers": (contract) => ({ ...nft, contract_address: contract }),
+      "/v1/receivers/check": (contract) => ({ contract_address: contract, addresses: [owner.address] }),
+      "/v1/collections/adopt": (contract) => ({
+        ...{ address: contract, nonce: ZeroHash, expiry: Math.ceil(Date.now() / 1_000) + 60, signature: "0x00" },
+      }),
+    };
+    const asked = [
+      ...["", "/1", "/1/history", "?q=1"].map((end) => [`/v1/collections/#${end}`] as const),
+      [`/v1/exports/holders?collection=#`] as const,
+      [`/v1/collections/#/freeze`, () => ({})] as const,
+      ...Object.entries(bodies),
+    ];
+    for (const [path, body] of asked) {
+      const of = async (contract: string) =>
+        (await answer(path.replace("#", contract), body?.(contract))).replaceAll(contract, "#");
+      const seen = await of(address);
+      expect(seen, path).to.equal(await of(unknown.address));
+      expect(seen, path).to.match(/^(?:4|200 .*"accepts")/);
+    }
     const held = await other.ok<Shape<"HeldNftsPage">>("GET", `/v1/accounts/${theirs}`);
     expect(held).to.deep.include({ total: 0, nfts: [] });
     expect(await wrongTotals(moneta)).to.deep.equal([]);
