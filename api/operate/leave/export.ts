@@ -50,28 +50,24 @@ async function writeAll(deps: ExportDeps, app: Pick<AppRow, "id" | "name">, fold
   const { chainId, genesis } = deps.chain;
   const place = { publicUrl: settings.publicUrl, chainId: Number(chainId) };
   const files: ExportManifest["files"] = {};
-  const write = async (name: keyof typeof files, pages: (db: Db) => AsyncIterable<object[]>) => {
+  const write = async (db: Db, name: keyof typeof files, pages: AsyncIterable<object[]>) => {
     report(`Writing ${name}`);
-    files[name] = await database.snapshot(async (db) => ({
-      block: await checkpointOf(db),
-      ...(await writeRows(join(folder, name), pages(db))),
-    }));
+    files[name] = { block: await checkpointOf(db), ...(await writeRows(join(folder, name), pages)) };
   };
-  for (const name of ROW_FILES) await write(`${name}.ndjson`, (db) => ROWS[name]({ db, appId: app.id, place }));
-  if (sealer !== null) await write(UNLOCKABLE, (db) => unlockable(db, app.id, sealer));
-  const hidden = sealer === null ? await countRows(exportUnlockable(database.read, app.id)) : 0;
-  report("Copying media");
+  for (const name of ROW_FILES)
+    await database.snapshot((db) => write(db, `${name}.ndjson`, ROWS[name]({ db, appId: app.id, place })));
+  let [hidden, lost] = [0, 0];
+  if (sealer !== null) await database.snapshot((db) => write(db, UNLOCKABLE, unlockable(db, app.id, sealer)));
+  else for await (const rows of exportUnlockable(database.read, app.id)) hidden += rows.length;
   await mkdir(join(folder, MEDIA), { mode: 0o700 });
-  let lost = 0;
-  // Without a snapshot: copying takes long, and the content of a CID never changes.
   const media = async function* () {
     for await (const rows of copyMediaOut(database.read, app.id, { blocks, folder })) {
       lost += rows.filter(({ file, blocks: kept }) => file === null && !kept).length;
       yield rows;
     }
   };
-  const block = await checkpointOf(database.read);
-  files[MEDIA_LIST] = { block, ...(await writeRows(join(folder, MEDIA_LIST), media())) };
+  // Without a snapshot: copying takes long, and the content of a CID never changes.
+  await write(database.read, MEDIA_LIST, media());
   await syncFolder(join(folder, MEDIA));
   const manifest: ExportManifest = {
     ...{ format: FORMAT, moneta: packageJson.version, created_at: new Date().toISOString() },
@@ -89,17 +85,12 @@ const README = "README.md";
 /** Says what each file is, and how to go on elsewhere. */
 async function readmeOf({ app, chain, files, left_out: left, ...manifest }: ExportManifest): Promise<string> {
   const { moneta, created_at, public_url: url } = manifest;
-  // The name is the app's own text.
-  const name = app.name.replace(/[\\`*_<>[\]|#\r\n]/g, " ");
+  const [requests, events] = [files["requests.ndjson"]?.rows ?? 0, files["events.ndjson"]?.rows ?? 0];
   const values = {
-    app: name,
-    moneta,
-    created_at,
-    chain: chain.id,
-    metadata_url: `${url}/metadata/${chain.id}`,
-    ...left,
-    requests: files["requests.ndjson"]?.rows ?? 0,
-    events: files["events.ndjson"]?.rows ?? 0,
+    // The name is the app's own text.
+    app: app.name.replace(/[\\`*_<>[\]|#\r\n]/g, " "),
+    ...{ moneta, created_at, chain: chain.id, metadata_url: `${url}/metadata/${chain.id}` },
+    ...{ ...left, requests, events },
   };
   const text = await readFile(new URL(README, import.meta.url), "utf8");
   return text.replace(/\{(\w+)\}/g, (_, key: keyof typeof values) => values[key].toString());
@@ -126,10 +117,4 @@ async function* unlockable(db: Db, appId: string, sealer: Sealer): AsyncGenerato
     }));
     yield await Promise.all(rows);
   }
-}
-
-async function countRows(pages: AsyncIterable<object[]>): Promise<number> {
-  let rows = 0;
-  for await (const page of pages) rows += page.length;
-  return rows;
 }

@@ -18,14 +18,8 @@ export const BLOCKS = "blocks";
 
 const count = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const file = z.strictObject({
-  /** Its lines. */
-  rows: count,
-  bytes: count,
-  sha256,
-  /** All its rows are as of this block. */
-  block: z.int(),
-});
+/** `rows`: its lines, all as of this block. */
+const file = z.strictObject({ rows: count, bytes: count, sha256, block: z.int() });
 const names = z.enum([...ROW_FILES.map((name) => `${name}.ndjson` as const), UNLOCKABLE, MEDIA_LIST]);
 
 const content = z.strictObject({

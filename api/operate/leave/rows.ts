@@ -1,7 +1,7 @@
 import { NAMED_EVENTS } from "../../domain/events.ts";
 import { publishedCollectionMetadata } from "../../domain/metadata-files.ts";
 import { findWallets } from "../../store/apps/wallets.ts";
-import { pagesAfter } from "../../store/db/pages.ts";
+import { type Page, type PageQuery, pagesAfter } from "../../store/db/pages.ts";
 import type { Db } from "../../store/db/sql.ts";
 import { listCollections, type StoredCollection } from "../../store/listings/collections.ts";
 import { exportHoldings, exportWallets } from "../../store/listings/exports.ts";
@@ -31,11 +31,14 @@ export const ROWS: Readonly<Record<RowFile, (source: RowSource) => Pages>> = {
     each(collectionsOf(db, appId), (row) => ({ ...presentCollection(place, row), metadata: documentOf(row) })),
   tokens: (source) =>
     ofCollections(source, ({ address }) =>
-      each(tokensOf(source.db, address), (nft) => ({
-        ...presentCollectionNft(source.place, nft),
-        // A copy from elsewhere may have fields that the API does not know.
-        ...(nft.hosting !== "hosted" && { metadata: nft.metadata }),
-      })),
+      each(
+        listed(PAGE, (page) => listNfts(source.db, address, "oldest", page)),
+        (nft) => ({
+          ...presentCollectionNft(source.place, nft),
+          // A copy from elsewhere may have fields that the API does not know.
+          ...(nft.hosting !== "hosted" && { metadata: nft.metadata }),
+        }),
+      ),
     ),
   holders: (source) =>
     ofCollections(source, ({ address }) =>
@@ -68,22 +71,18 @@ const PAGE = 250;
 const FEW = 30;
 
 export function collectionsOf(db: Db, appId: string): AsyncGenerator<StoredCollection[]> {
-  const read = async (after: number | null) =>
-    (await listCollections(db, appId, "oldest", { limit: FEW, offset: 0, after })).items;
-  return pagesAfter<StoredCollection, number | null>(null, read, ({ seq }) => seq);
+  return listed(FEW, (page) => listCollections(db, appId, "oldest", page));
 }
 
-function tokensOf(db: Db, contract: string) {
-  const read = async (after: number | null) =>
-    (await listNfts(db, contract, "oldest", { limit: PAGE, offset: 0, after })).items;
-  return pagesAfter(null, read, ({ seq }): number | null => seq);
+/** All rows of a listing. */
+function listed<Row extends { seq: number }>(limit: number, list: (page: PageQuery) => Promise<Page<Row>>) {
+  const read = async (after: number | null) => (await list({ limit, offset: 0, after })).items;
+  return pagesAfter<Row, number | null>(null, read, ({ seq }) => seq);
 }
 
 async function* requestsOf(db: Db, appId: string): Pages {
   const all = { status: null, type: null, transactionHash: null, reference: null, collection: null, wallet: null };
-  const read = async (after: number | null) =>
-    (await listRequests(db, appId, all, { limit: PAGE, offset: 0, after }, "oldest")).items;
-  for await (const page of pagesAfter(null, read, ({ seq }): number | null => seq)) {
+  for await (const page of listed(PAGE, (part) => listRequests(db, appId, all, part, "oldest"))) {
     const entries = page.map((row) => ({ appId, body: presentRequest(row, null) }));
     yield await withUsers((calls) => findWallets(db, calls), entries);
   }

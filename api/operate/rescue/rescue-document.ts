@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 
+import type { Logger } from "pino";
+
 import type { MediaUse } from "../../../client/rules/media.ts";
+import type { ChainClient } from "../../chain/client.ts";
 import type { SaidUri } from "../../chain/token-uris.ts";
 import { recordUpload } from "../../commands/upload-media.ts";
 import type { BlockStore } from "../../content/block-store.ts";
@@ -17,23 +20,30 @@ import { MediaError } from "../../outbound/download.ts";
 import { BoundedMap } from "../../shared/bounded-map.ts";
 import { pause } from "../../shared/pause.ts";
 import type { Database } from "../../store/db/database.ts";
+import type { StoredCollection } from "../../store/listings/collections.ts";
 import { findMediaType, isStored, type StoredMedia } from "../../store/media/media.ts";
 import { type Document, parseDocument, textIn, withTexts } from "./document.ts";
 
-export interface DocumentDeps {
+export interface RescueDeps {
   database: Database;
+  client: ChainClient;
+  logger: Logger;
+  collection: StoredCollection;
   blocks: BlockStore;
   /** Stores a file in the block store, with all guards against those who wrote the URL. @throws MediaError */
   copy: (wanted: Source, maxBytes: number, stop: AbortSignal) => Promise<StoredMedia>;
   folder: string;
-  collection: { app_id: string };
-  limits: { mediaBytes: number };
+  limits: { mediaBytes: number; freeDiskBytes: number };
+  /** Start of the URIs under which the service serves metadata, with a slash at the end. */
+  hostedBase: string;
+  chainId: string;
   /** The gateway for `ar:` URIs. */
   arweave: string;
   /** Most bytes of a file that is kept in the folder alone. */
   largest: number;
   /** Fetches again what is copied already, to compare it. */
   check: boolean;
+  progress: (done: number, total: number) => void;
   stop: AbortSignal;
 }
 
@@ -82,11 +92,11 @@ const UNSAID = {
 
 /** Copies documents of metadata, and the files that they name. What is copied stays, also when its source changes or is gone. */
 export class DocumentRescuer {
-  readonly #deps: DocumentDeps;
+  readonly #deps: RescueDeps;
   readonly #copies = new BoundedMap<string, Promise<StoredMedia>>(REMEMBERED);
   #drafts = 0;
 
-  constructor(deps: DocumentDeps) {
+  constructor(deps: RescueDeps) {
     this.#deps = deps;
   }
 

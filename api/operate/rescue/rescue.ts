@@ -3,9 +3,7 @@ import { mkdir, open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { ZeroAddress } from "ethers";
-import type { Logger } from "pino";
 
-import type { ChainClient } from "../../chain/client.ts";
 import { readContractUri, readTokenUris, uriCall } from "../../chain/token-uris.ts";
 import { RESCUE_CALL_GAS } from "../../config/limits.ts";
 import { COLLECTION_FILE, publicBase, tokenFile } from "../../domain/metadata-files.ts";
@@ -17,7 +15,6 @@ import { plural, printable } from "../../shared/text.ts";
 import { counterKeys, readCounter } from "../../store/db/counters.ts";
 import { pagesAfter } from "../../store/db/pages.ts";
 import { WorkLease } from "../../store/db/work-lease.ts";
-import type { StoredCollection } from "../../store/listings/collections.ts";
 import { toTokenMetadata } from "../../store/listings/nfts.ts";
 import {
   type RescuedMetadata,
@@ -29,18 +26,7 @@ import {
 } from "../../store/requests/rescued-tokens.ts";
 import { OperatorError } from "../operator-error.ts";
 import { type Document, textIn } from "./document.ts";
-import { type DocumentDeps, DocumentRescuer, isRelative, type Problem } from "./rescue-document.ts";
-
-export interface RescueDeps extends DocumentDeps {
-  client: ChainClient;
-  logger: Logger;
-  collection: StoredCollection;
-  limits: { mediaBytes: number; freeDiskBytes: number };
-  /** Start of the URIs under which the service serves metadata, with a slash at the end. */
-  hostedBase: string;
-  chainId: string;
-  progress: (done: number, total: number) => void;
-}
+import { DocumentRescuer, isRelative, type Problem, type RescueDeps } from "./rescue-document.ts";
 
 /** Tokens whose URIs are in memory at the same time: each may be a picture of a megabyte. */
 const PAGE = 64;
@@ -155,43 +141,38 @@ async function listsIn(folder: string) {
   };
 }
 
-function hasRelative(document: Document): boolean {
-  return Object.keys(TOKEN_FIELDS).some((field) => isRelative(textIn(document, field) ?? "data:"));
-}
-
 async function rescuePage(deps: RescueDeps, rescuer: DocumentRescuer, rows: readonly StoredToken[]) {
   const { client, collection, folder, check } = deps;
   const { type } = collection;
   const nameOf = ({ token_id: id }: StoredToken) => tokenFile(type, id);
   const earlier = rows.map((row) => toTokenMetadata(row.metadata) as Document | null);
+  const hasRelative = (document: Document) =>
+    Object.keys(TOKEN_FIELDS).some((field) => isRelative(textIn(document, field) ?? "data:"));
   // The URI is needed for what is not copied, and for relative URIs in a document.
-  const isWanted = (row: StoredToken, document: Document | null) =>
-    check || document === null || hasRelative(document) || !existsSync(join(folder, "metadata", nameOf(row)));
-  const asked = rows.filter((row, index) => isWanted(row, earlier[index] ?? null));
+  const asked = rows.filter((row, index) => {
+    const document = earlier[index] ?? null;
+    return check || !existsSync(join(folder, "metadata", nameOf(row))) || document === null || hasRelative(document);
+  });
   const ids = asked.map(({ token_id: id }) => id);
   const said = await readTokenUris(client, collection, ids, boundsOf(deps));
   // A node that is down. One that is up may fail at single contracts.
   if (said.length > 0 && said.every((answer) => answer === "unknown")) await client.headNumber();
   const saidOf = new Map(ids.map((id, index) => [id, said[index]]));
-  const page = { lines: [] as object[], problems: [] as Problem[], stored: [] as RescuedMetadata[], served: 0 };
-  const done: Awaited<ReturnType<DocumentRescuer["rescue"]>>[] = [];
+  const done: (Awaited<ReturnType<DocumentRescuer["rescue"]>> & { row: StoredToken })[] = [];
   await forEachAtOnce(rows.entries(), AT_ONCE, async ([index, row]) => {
     const name = nameOf(row);
     const of = { tokenId: row.token_id, name, id: type === "ERC1155" ? name : null, fields: TOKEN_FIELDS };
     const uri = saidOf.get(row.token_id) ?? "unknown";
-    done[index] = await rescuer.rescue({ ...of, said: uri, earlier: earlier[index] ?? null });
+    done[index] = { row, ...(await rescuer.rescue({ ...of, said: uri, earlier: earlier[index] ?? null })) };
   });
-  for (const [index, { served, media, problems }] of done.entries()) {
-    const row = rows[index];
-    if (row === undefined) continue;
-    const { seq, token_id, metadata } = row;
-    page.lines.push({ token_id, metadata: `metadata/${nameOf(row)}`, media });
-    page.problems.push(...problems);
-    if (served !== null && served.json !== metadata)
-      page.stored.push({ seq, token_id, json: served.json, metadata: served.document });
-    page.served += served !== null || metadata !== null ? 1 : 0;
-  }
-  return page;
+  return {
+    lines: done.map(({ row, media }) => ({ token_id: row.token_id, metadata: `metadata/${nameOf(row)}`, media })),
+    problems: done.flatMap(({ problems }) => problems),
+    stored: done.flatMap(({ row, served }): RescuedMetadata[] =>
+      served === null || served.json === row.metadata ? [] : [{ ...row, json: served.json, metadata: served.document }],
+    ),
+    served: done.filter(({ row, served }) => served !== null || row.metadata !== null).length,
+  };
 }
 
 /** The metadata of the collection itself. Many contracts have none, so that is not a problem. */
