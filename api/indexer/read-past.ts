@@ -1,5 +1,6 @@
 import type { ChainClient } from "../chain/client.ts";
 import { decodeMoves, moveCountOf } from "../chain/codec/decode.ts";
+import { NodesDivided } from "../chain/errors.ts";
 import { RangeTooLarge, type RawLog } from "../chain/query-logs.ts";
 import { MOST_ADOPTED_MOVES } from "../config/limits.ts";
 import { crashPoint } from "../shared/crash-point.ts";
@@ -9,7 +10,8 @@ import { checkpointOf, confirmedBlock } from "../store/db/meta.ts";
 import type { ForeignContractRow } from "../store/db/schema-contracts.ts";
 import { interruptReading, type PastPart, returnContract, storePast } from "../store/ledger/adoptions.ts";
 import type { Quarantined } from "../store/ledger/contract-states.ts";
-import { type ChainRange, readRange } from "./read-range.ts";
+import { type ChainRange, readDigests, readRange } from "./read-range.ts";
+import { digestLogs, isSameSet } from "./unproven-logs.ts";
 
 interface ReadPastDeps {
   database: Database;
@@ -97,13 +99,26 @@ async function readBlocks(
       return await client.nodes.session(async () => {
         const to = Math.max(from, Math.min(upTo, from - 1 + client.logLimits.blocks.value));
         const head = await client.headNumber();
-        return readRange(client, null, { from, to, head, remember: to, indexed, first: null });
+        const range = await readRange(client, null, { from, to, head, remember: to, indexed, first: null });
+        await confirm(client, range);
+        return range;
       });
     } catch (error) {
       // The limit is lower now.
       if (!(error instanceof RangeTooLarge)) throw error;
     }
   }
+}
+
+/** What is read here is stored as final, so another node, if there is one, must have the same logs. @throws NodesDivided */
+async function confirm(client: ChainClient, { from, to, foreign, indexed, flooding }: ChainRange): Promise<void> {
+  const other = await client.nodes.second(async () => {
+    const [last = null] = await client.blocks([to]);
+    return last === null ? null : readDigests(client, null, indexed, { from, to, last });
+  });
+  if (other === null || flooding.size > 0) return;
+  const own = await digestLogs([], foreign);
+  for (let block = from; block <= to; block++) if (!isSameSet(own(block), other(block))) throw new NodesDivided(block);
 }
 
 /** The blocks of a range, in parts of moderate size. null: a block is too large. */

@@ -112,13 +112,13 @@ export async function readRange(
 }
 
 /**
- * Digests of the logs that a node has for a range, read with the same queries as in `readRange`.
+ * Digests of the logs that a node has for a range, read with the same queries as in `readRange`, of the same contracts.
  * @param last the node's block at the end of the range.
  * @throws ChainUnavailable, RpcError
  */
 export async function readDigests(
   client: ChainClient,
-  contracts: ContractAddresses,
+  contracts: ContractAddresses | null,
   { collections, foreign }: IndexedAddresses,
   { from, to, last }: { from: number; to: number; last: Block },
 ): Promise<LogsAt> {

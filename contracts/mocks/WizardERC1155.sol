@@ -30,6 +30,11 @@ contract WizardERC1155 is ERC1155, AccessControl {
         }
     }
 
+    /// @notice Burns copies of the caller.
+    function burn(uint256 id, uint256 amount) external {
+        _burn(msg.sender, id, amount);
+    }
+
     function setURI(string calldata uri) external onlyRole(DEFAULT_ADMIN_ROLE) {
         _setURI(uri);
     }

@@ -37,6 +37,11 @@ contract WizardERC721 is ERC721Consecutive, Ownable {
         totalSupply = id;
     }
 
+    /// @notice Whoever may transfer a token may burn it.
+    function burn(uint256 id) external {
+        _update(address(0), id, msg.sender);
+    }
+
     function setBaseURI(string calldata base) external onlyOwner {
         _base = base;
     }

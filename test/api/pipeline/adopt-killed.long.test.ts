@@ -54,9 +54,12 @@ describe("the past of adopted contracts, read by processes that are killed", () 
       ).wait();
     }
     let next = 0;
+    const isBurnt = (id: number) => id < next && id % 4 === 0;
     const move = async () => {
-      await (await erc721.transferFrom(owner.address, stranger.address, next)).wait();
-      await (await erc1155.safeTransferFrom(owner.address, stranger.address, next % 100, 1, "0x")).wait();
+      const [ends, burns] = [[owner.address, stranger.address] as const, next % 4 === 0];
+      await (await (burns ? erc721.burn(next) : erc721.transferFrom(...ends, next))).wait();
+      const copies = [next % 100, 1] as const;
+      await (await (burns ? erc1155.burn(...copies) : erc1155.safeTransferFrom(...ends, ...copies, "0x"))).wait();
       next += 1;
     };
     for (let count = 0; count < MOVES; count++) await move();
@@ -81,7 +84,7 @@ describe("the past of adopted contracts, read by processes that are killed", () 
 
     const tokens = Array.from({ length: GIVEN + MINTED }, (_, id) => id);
     const real: string[] = [];
-    for (const id of tokens) real.push(`${id.toString()} ${await erc721.ownerOf(id)} 1`);
+    for (const id of tokens.filter((one) => !isBurnt(one))) real.push(`${id.toString()} ${await erc721.ownerOf(id)} 1`);
     expect(await holdersOf(moneta, one)).to.deep.equal(real.sort());
     expect(await holdersOf(moneta, other)).to.deep.equal(await copiesOf(erc1155, ids));
     const { count } = await moneta.service.database.read
