@@ -19,18 +19,21 @@ export const rescued: Check = {
     const findings: Finding[] = [];
     for (const { address, type, name } of collections) {
       const tokens = await tokensAfter(database.read, address, 0, SAMPLE);
-      const ids = tokens.map(({ token_id: id }) => id);
       const bounds = { gas: RESCUE_CALL_GAS, abort: AbortSignal.timeout(CALLS_TIME) };
-      const said = await readTokenUris(client, { address, type }, ids, bounds);
+      const said = await readTokenUris(
+        client,
+        { address, type },
+        tokens.map((token) => token.token_id),
+        bounds,
+      );
       const base = publicBase(`${hostedBase}${chain.chainId}/`, address, type);
-      const isHere = ids.map((id, index) => {
-        const [answer, file] = [said[index], tokenFile(type, id)];
-        return (
-          typeof answer === "object" && answer.uri === (type === "ERC721" ? base + file : base.replace("{id}", file))
-        );
+      const found = tokens.map(({ token_id: id, metadata }, index) => {
+        const [answer = "unknown", uri] = [said[index], base.replace("{id}", "") + tokenFile(type, id)];
+        const names = typeof answer === "object" ? answer.uri === uri : answer === "unknown" ? null : false;
+        return { id, names, isHere: metadata !== null };
       });
-      const lost = ids.filter((_, index) => isHere[index] === true && tokens[index]?.metadata === null);
-      const elsewhere = ids.filter((_, index) => isHere[index] !== true && tokens[index]?.metadata !== null);
+      const lost = found.flatMap(({ id, names, isHere }) => (names === true && !isHere ? [id] : []));
+      const elsewhere = found.flatMap(({ id, names, isHere }) => (names === false && isHere ? [id] : []));
       const where = `${name === "" ? "" : `${JSON.stringify(name)} `}${address} says that the metadata of`;
       if (lost.length > 0)
         findings.push(
@@ -42,7 +45,8 @@ export const rescued: Check = {
             `${where} token ${some(elsewhere)} are elsewhere. To use the copy, its owner sets the base URI ${base}`,
           ),
         );
-      else if (isHere.includes(true)) findings.push(ok(`${where} its tokens are here, and they are`));
+      else if (found.some(({ names }) => names === true))
+        findings.push(ok(`${where} its tokens are here, and they are`));
     }
     return findings.length > 0
       ? findings

@@ -210,6 +210,7 @@ export class DocumentRescuer {
   /** @returns why the app cannot store the file. */
   async #host(file: StoredMedia): Promise<string | null> {
     const { database, blocks, limits, collection } = this.#deps;
+    if (await isStored(database.read, collection.app_id, file.cid)) return null;
     if (file.size > limits.mediaBytes)
       return `It has more than ${limits.mediaBytes.toString()} bytes (MAX_MEDIA_BYTES).`;
     try {

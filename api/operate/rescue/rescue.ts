@@ -12,6 +12,7 @@ import { forEachAtOnce } from "../../shared/at-once.ts";
 import { makeFolder, readDisk, unlessAbsent } from "../../shared/folder.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import { plural, printable } from "../../shared/text.ts";
+import type { Database } from "../../store/db/database.ts";
 import { counterKeys, readCounter } from "../../store/db/counters.ts";
 import { pagesAfter } from "../../store/db/pages.ts";
 import { WorkLease } from "../../store/db/work-lease.ts";
@@ -49,14 +50,15 @@ const LEASE = 30;
 export async function rescueCollection(deps: RescueDeps) {
   const { address } = deps.collection;
   const lease = new WorkLease(`rescue ${address}`, { ...deps, now: Date.now, times: leaseTimes(LEASE) });
-  const result = await lease.step(deps.stop, (stop) => copyAll({ ...deps, database: lease.fenced, stop }));
+  const result = await lease.step(deps.stop, (stop) => copyAll({ ...deps, stop }, lease.fenced));
   if (result === null)
     throw new OperatorError(`Another process rescues ${address} now. Wait until it has ended, and run this again.`);
   await lease.release();
   return result;
 }
 
-async function copyAll(deps: RescueDeps) {
+/** @param fenced for rows that a process which has taken over stores, too. Files are the same, whoever records them. */
+async function copyAll(deps: RescueDeps, fenced: Database) {
   const { database, collection, folder, stop, hostedBase, chainId } = deps;
   const { address, type } = collection;
   await openFolder(deps);
@@ -65,11 +67,11 @@ async function copyAll(deps: RescueDeps) {
   const kinds = RESCUE_PROBLEMS.map((problem) => ({ problem, count: 0, token_ids: [] }));
   const report: RescueReport = { at: 0, finished: false, tokens: 0, served: 0, problems: kinds };
   const add = await listsIn(folder);
-  const own = await rescueOwn(deps, rescuer);
+  const own = await rescueOwn(deps, rescuer, fenced);
   noteProblems(report, own);
   await add([], own);
   const store = (finished: boolean, stored: RescuedMetadata[] = []) =>
-    database.write(async (trx) => {
+    fenced.write(async (trx) => {
       await storeRescued(trx, address, stored);
       await storeRescueReport(trx, address, { ...report, finished, at: Date.now() });
     });
@@ -176,13 +178,13 @@ async function rescuePage(deps: RescueDeps, rescuer: DocumentRescuer, rows: read
 }
 
 /** The metadata of the collection itself. Many contracts have none, so that is not a problem. */
-async function rescueOwn(deps: RescueDeps, rescuer: DocumentRescuer): Promise<Problem[]> {
+async function rescueOwn(deps: RescueDeps, rescuer: DocumentRescuer, fenced: Database): Promise<Problem[]> {
   const { address, metadata } = deps.collection;
   const said = await readContractUri(deps.client, address, boundsOf(deps));
   if (said === "none") return [];
   const of = { tokenId: null, name: COLLECTION_FILE, id: null, earlier: { ...metadata } };
   const { served, problems } = await rescuer.rescue({ ...of, said, fields: COLLECTION_FIELDS });
-  if (served !== null) await deps.database.write((trx) => storeRescuedCollection(trx, address, served.json));
+  if (served !== null) await fenced.write((trx) => storeRescuedCollection(trx, address, served.json));
   return problems;
 }
 
