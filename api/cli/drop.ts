@@ -9,6 +9,7 @@ import { sniffMediaType } from "../content/media-type.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { plural } from "../shared/text.ts";
 import { addressOf, withChecksum } from "./address.ts";
+import { untilInterrupted } from "./interrupted.ts";
 import { type ConnectionOptions, connectionOf, TOKEN_OPTION, URL_OPTION } from "./options.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
@@ -51,16 +52,14 @@ export function drop(terminal: Terminal): Command {
     .option("--yes", "upload and mint")
     .option("--retry-failed", "mint the tokens that failed again, after the drop has ended")
     .option("--send-old-batches", "send batches again whose answer was lost more than six days ago")
-    .action((dir: string, options: Options) => dropFolder(terminal, dir, options));
+    .action((dir: string, options: Options) =>
+      untilInterrupted("Interrupted. Run the same command again to continue: nothing is minted twice.", (stop) =>
+        dropFolder(terminal, dir, options, stop),
+      ),
+    );
 }
 
-async function dropFolder(terminal: Terminal, folder: string, options: Options): Promise<void> {
-  const interrupted = new AbortController();
-  const interrupt = () => {
-    interrupted.abort(
-      new OperatorError("Interrupted. Run the same command again to continue: nothing is minted twice."),
-    );
-  };
+async function dropFolder(terminal: Terminal, folder: string, options: Options, signal: AbortSignal): Promise<void> {
   const { to, user, yes, json } = options;
   const job = {
     ...options,
@@ -68,11 +67,10 @@ async function dropFolder(terminal: Terminal, folder: string, options: Options):
     ...checks,
     folder,
     to: to !== undefined ? { address: to } : user !== undefined ? { user } : null,
-    signal: interrupted.signal,
+    signal,
     remark: (sentence: string) => terminal.remark?.(`${sentence}\n`),
     show: showProgress(terminal),
   };
-  process.once("SIGINT", interrupt);
   try {
     const drop = yes === true ? await runDrop(job) : await checkDrop(job);
     const isWrong = drop.plan.problems.length > 0;
@@ -82,8 +80,6 @@ async function dropFolder(terminal: Terminal, folder: string, options: Options):
     if (isWrong || (drop.report !== null && countOf(drop, "failed", "unknown") > 0)) terminal.fail?.();
   } catch (error) {
     throw error instanceof DropStopped ? new OperatorError(error.message, { cause: error }) : error;
-  } finally {
-    process.off("SIGINT", interrupt);
   }
 }
 

@@ -15,6 +15,7 @@ import { mediaStoreProblem } from "../store/media/media-store.ts";
 import { addressOf } from "./address.ts";
 import { announced } from "./announced.ts";
 import { withServiceState } from "./database.ts";
+import { untilInterrupted } from "./interrupted.ts";
 import { isHttpUrl, readWhole } from "./options.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
@@ -50,24 +51,15 @@ export function collectionRescue(terminal: Terminal): Command {
     .option("--arweave <url>", "the gateway for ar:// URIs", readGateway, "https://arweave.net")
     .option("--largest <bytes>", "copy no larger files, not even into the folder", readWhole, LARGEST)
     .option("--check", "fetch again what is copied, and list what changed at its source")
-    .action(async (address: string, options: Options) => {
-      const interrupted = new AbortController();
-      const interrupt = () => {
-        interrupted.abort(new OperatorError("Interrupted. Run the same command again to continue."));
-      };
-      process.once("SIGINT", interrupt);
-      try {
-        await withServiceState(terminal, async (place) => {
-          const result = await announced(place.database, () =>
-            run(terminal, place, address, options, interrupted.signal),
-          );
+    .action((address: string, options: Options) =>
+      untilInterrupted("Interrupted. Run the same command again to continue.", (stop) =>
+        withServiceState(terminal, async (place) => {
+          const result = await announced(place.database, () => run(terminal, place, address, options, stop));
           terminal.rewrite?.("");
           printResult(terminal, options.json, result, describe(result));
-        });
-      } finally {
-        process.off("SIGINT", interrupt);
-      }
-    });
+        }),
+      ),
+    );
 }
 
 async function run(terminal: Terminal, place: Workplace, address: string, options: Options, stop: AbortSignal) {

@@ -219,13 +219,12 @@ const POLL = 500;
 /** Waits until the service has read the collections. @returns those that it still reads at the end of the time. */
 async function untilRead({ database, appId, wait, report }: Job, adopted: readonly string[]): Promise<string[]> {
   const end = performance.now() + wait * 1_000;
-  for (let [reading, reported] = [[...adopted], -1]; ;) {
+  report("Waiting until the service has read the collections");
+  for (let reading = [...adopted]; ;) {
     const calls = reading.map((at) => ({ appId, address: at }));
     const found = await findCollectionsOfApps(database.read, calls);
     reading = reading.filter((_, index) => found[index]?.adoption?.state !== "followed");
     if (reading.length === 0 || performance.now() >= end) return reading;
-    if (reading.length !== reported) report(`Collections that the service still reads: ${reading.length.toString()}`);
-    reported = reading.length;
     await pause(POLL);
   }
 }
