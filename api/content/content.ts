@@ -35,17 +35,22 @@ export async function storeFile(
   };
   // When the stream breaks off or is too large, nothing of it stays on the disk.
   const draft = blocks.draft();
+  // The only block of a small file needs no draft: it is in memory until it is checked.
+  const small: { cid: CID; bytes: Uint8Array }[] = [];
+  let count = 0;
+  const put = async (cid: CID, bytes: Uint8Array) => {
+    small.push({ cid, bytes });
+    if (++count === 1 && bytes.length < BLOCK) return;
+    // A block that is stored already is not written a second time.
+    for (const one of small.splice(0)) await ((await blocks.has(one.cid)) ? blocks : draft).put(one.cid, one.bytes);
+  };
   try {
     if (expected > 0) await draft.expect(expected);
-    const sink = {
-      // A block that is stored already is not written a second time.
-      put: async (block: CID, bytes: Uint8Array) =>
-        (await blocks.has(block)) ? blocks.put(block, bytes) : draft.put(block, bytes),
-    };
-    const { cid, size } = await importContent(sink, observed());
+    const { cid, size } = await importContent({ put }, observed());
     const file = { cid: canonicalCid(cid), type: await sniffer.type(), size };
     await check(file);
-    await blocks.adopt(draft);
+    await (small.length === 0 ? blocks.adopt(draft) : draft.drop());
+    for (const { cid: only, bytes } of small) await blocks.put(only, bytes);
     return file;
   } catch (error) {
     await draft.drop();
@@ -55,7 +60,9 @@ export async function storeFile(
 
 /** How content is split into blocks. Implementations share this profile, so the same bytes get the same CID everywhere. */
 const PROFILE = { profile: "unixfs-v1-2025" } as const;
-/** Blocks of 1 MiB that are written at once. This limits the memory. */
+/** Bytes of all blocks of a file but the last one. */
+const BLOCK = 1_048_576;
+/** Blocks that are written at once. This limits the memory. */
 const WRITES = 1;
 /** Small files of a directory that are written at once. More than one, because each waits for the disk. */
 const SMALL_FILES = 32;

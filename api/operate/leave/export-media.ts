@@ -8,6 +8,7 @@ import type { BlockStore } from "../../content/block-store.ts";
 import { canonicalCid, hasLinks, parseIpfsUri } from "../../content/cids.ts";
 import { findFile, importContent, isDamage, walkBlocks } from "../../content/content.ts";
 import { extensionOf } from "../../content/media-type.ts";
+import { forEachAtOnce } from "../../shared/at-once.ts";
 import { writeHashed } from "../../shared/hashed-files.ts";
 import type { Db } from "../../store/db/sql.ts";
 import { exportMedia } from "../../store/listings/exports.ts";
@@ -17,10 +18,12 @@ import { collectionsOf } from "./rows.ts";
 
 /** Of what the service has lost. */
 const LOST = { file: null, sha256: null, blocks: false } as const;
+/** Files that are copied at the same time. */
+const AT_ONCE = 8;
 const NOWHERE = { put: () => Promise.resolve() };
 
 /**
- * Writes the files of an app into the folders `media` and `blocks`, one by one.
+ * Writes the files of an app into the folders `media` and `blocks`, a few at a time.
  * @returns the lines of the list.
  */
 export async function* copyMediaOut(
@@ -42,12 +45,14 @@ export async function* copyMediaOut(
     return { file: path, sha256, blocks: !isPlain && (await copyBlocks(cid)) };
   };
   for await (const page of exportMedia(db, appId)) {
-    for (const media of page) {
+    const rows: MediaRow[] = [];
+    await forEachAtOnce(page.entries(), AT_ONCE, async ([index, media]) => {
       const path = `${MEDIA}/${media.cid}.${extensionOf(media.type)}`;
       const copied = await unlessDamaged(copyFile(CID.parse(media.cid), path));
       if (copied === null) await rm(join(folder, path), { force: true });
-      yield [{ ...media, ...(copied ?? LOST) }];
-    }
+      rows[index] = { ...media, ...(copied ?? LOST) };
+    });
+    yield rows;
   }
   for await (const page of collectionsOf(db, appId)) {
     for (const { metadata_frozen: state, base_uri: uri } of page) {

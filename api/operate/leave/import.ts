@@ -9,11 +9,17 @@ import { faultOf, hasControls, isStorable } from "../../../client/rules/storable
 import type { ContractAddresses } from "../../chain/contracts.ts";
 import { type AdoptDeps, adoptCollection } from "../../commands/adopt-collection.ts";
 import { ADOPTED_AT_ONCE, adoptWallets } from "../../commands/adopt-wallets.ts";
-import { type Limits, MAX_JSON_DEPTH, MAX_METADATA_BYTES, MAX_USER_IDENTIFIER_LENGTH } from "../../config/limits.ts";
+import {
+  type Limits,
+  MAX_JSON_DEPTH,
+  MAX_METADATA_BYTES,
+  MAX_USER_IDENTIFIER_LENGTH,
+  UPLOADS,
+} from "../../config/limits.ts";
 import type { BlockStore } from "../../content/block-store.ts";
 import type { TokenMetadata } from "../../domain/command.ts";
 import { ApiError } from "../../domain/error-codes.ts";
-import { inPages } from "../../shared/at-once.ts";
+import { forEachAtOnce, inPages } from "../../shared/at-once.ts";
 import { readRegular } from "../../shared/hashed-files.ts";
 import { pause } from "../../shared/pause.ts";
 import { findCollectionsOfApps } from "../../store/listings/collections.ts";
@@ -194,11 +200,11 @@ async function importCollections(job: Job): Promise<string[]> {
 async function importAllMedia(job: Job): Promise<void> {
   const { appId, folder, tally } = job;
   for await (const rows of pagesOf(folder, MEDIA_LIST, mediaRow)) {
-    for (const row of rows) {
+    await forEachAtOnce(rows, UPLOADS.ofApp, async (row) => {
       const done = await unlessRefused(tally, MEDIA_LIST, row.cid, () => importMedia(job, appId, { folder, row }));
       if (done === "lost") tally.leave(MEDIA_LIST, "The service that exported it had lost it.", row.cid);
       else if (done !== null) tally[done].media += 1;
-    }
+    });
   }
 }
 

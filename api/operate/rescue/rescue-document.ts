@@ -1,8 +1,7 @@
-import { createWriteStream, existsSync } from "node:fs";
-import { readFile, rename, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { pipeline } from "node:stream/promises";
 
 import type { Logger } from "pino";
 
@@ -46,6 +45,9 @@ export interface RescueDeps {
   progress: (done: number, total: number) => void;
   stop: AbortSignal;
 }
+
+/** How the name of a file in the folder ends that is not complete. */
+export const PART = ".part";
 
 export interface Problem {
   /** null: the collection itself. */
@@ -235,9 +237,8 @@ export class DocumentRescuer {
 
   /** Writes what is stored into the folder. A part of a file never has its name. @returns whether it is there. */
   async #export(cid: string, file: string, note: Note): Promise<boolean> {
-    // A killed process leaves it. A later one uses the name again.
-    const draft = join(this.#deps.folder, `${(++this.#drafts % REMEMBERED).toString()}.part`);
-    const written = pipeline(this.#open(cid), createWriteStream(draft, { mode: 0o600, flush: true })).then(() => true);
+    const draft = join(this.#deps.folder, `${(++this.#drafts).toString()}${PART}`);
+    const written = writeFile(draft, this.#open(cid), { mode: 0o600, flush: true }).then(() => true);
     if ((await written.catch(noted(note))) === null) return false;
     await rename(draft, join(this.#deps.folder, file));
     return true;

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, open, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { ZeroAddress } from "ethers";
@@ -27,7 +27,7 @@ import {
 } from "../../store/requests/rescued-tokens.ts";
 import { OperatorError } from "../operator-error.ts";
 import { type Document, textIn } from "./document.ts";
-import { DocumentRescuer, isRelative, type Problem, type RescueDeps } from "./rescue-document.ts";
+import { DocumentRescuer, isRelative, PART, type Problem, type RescueDeps } from "./rescue-document.ts";
 
 /** Tokens whose URIs are in memory at the same time: each may be a picture of a megabyte. */
 const PAGE = 64;
@@ -120,9 +120,11 @@ async function openFolder({ folder, collection, chainId }: RescueDeps): Promise<
   const [mark, text] = [join(folder, "contract.txt"), `${chainId}/${collection.address}\n`];
   const found = await unlessAbsent(readFile(mark, "utf8"), null);
   // A process that was killed may have written only a part of it.
-  if (found === null ? (await readdir(folder)).length > 0 : !text.startsWith(found))
+  const names = await readdir(folder);
+  if (found === null ? names.length > 0 : !text.startsWith(found))
     throw new OperatorError(`The folder ${folder} has other files, or those of another contract. Name a new folder.`);
   await writeFile(mark, text);
+  for (const name of names) if (name.endsWith(PART)) await rm(join(folder, name));
   for (const name of ["metadata", "media"]) await mkdir(join(folder, name), { recursive: true });
 }
 

@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -388,6 +388,8 @@ describe("command line: collection rescue", () => {
       if (path === `/meta/${kill.toString()}`) void killed.end("SIGKILL");
     };
     await killed.gone();
+    // As of a file that it was writing.
+    await writeFile(join(folder, "9999.part"), "half of a fi");
     source.onRequest = () => undefined;
     source.asked.length = 0;
     expect(await reportOf(address)).to.deep.include({ finished: false, tokens: 128, served: 128 });
@@ -395,6 +397,7 @@ describe("command line: collection rescue", () => {
     // Nothing of the pages that were stored is fetched again.
     const again = source.asked.filter((path) => path.startsWith("/meta/")).map((path) => Number(path.slice(6)));
     expect(Math.min(...again)).to.be.at.least(128);
+    expect((await readdir(folder)).filter((name) => name.endsWith(".part"))).to.deep.equal([]);
     const lines = await linesOf<{ token_id: string; media: Record<string, string> }>("tokens.ndjson");
     expect(lines.map(({ token_id: id }) => id)).to.deep.equal(Array.from({ length: size }, (_, id) => id.toString()));
     for (const { token_id: id, media } of lines)

@@ -21,7 +21,7 @@ const JOBS = 10;
 class SlowBlocks extends BlockFiles {
   readonly waiting: ((error: Error) => void)[] = [];
 
-  override adopt(): Promise<void> {
+  override put(): Promise<void> {
     return new Promise((_, reject) => this.waiting.push(reject));
   }
 
