@@ -91,8 +91,9 @@ async function compareForeign(deps: ReconcileDeps, replay: Replay, repair: boole
       const page = await read(deps.database.read, after, PAGE);
       if (page.length === 0) break;
       const { block } = replay;
-      const held = await readHoldings(deps.client, page, { gas: deps.foreignCallGas, block });
-      const wrong = page.flatMap((holding, index) => {
+      const asked = page.filter(({ owner }) => owner !== "");
+      const held = await readHoldings(deps.client, asked, { gas: deps.foreignCallGas, block });
+      const wrong = asked.flatMap((holding, index) => {
         const real = held[index];
         return real === undefined || real === "failed" || (real ?? 0n).toString() === holding.quantity
           ? []
@@ -105,7 +106,8 @@ async function compareForeign(deps: ReconcileDeps, replay: Replay, repair: boole
           for (const { holding, real } of wrong) {
             // A contract may have been adopted meanwhile. Then its balances are gone, and come again from its logs.
             const [stored] = await read(trx, holding.seq - 1, 1);
-            if (stored?.seq !== holding.seq || stored.quantity !== holding.quantity) continue;
+            if (stored?.seq !== holding.seq || stored.owner !== holding.owner || stored.quantity !== holding.quantity)
+              continue;
             if (repair) await setHolding(trx, holding, real, block);
             const what = `copies of token ${holding.tokenId} of the foreign contract ${holding.contract} held by ${holding.owner}`;
             differences.set(what, { what, stored: holding.quantity, chain: real.toString() });

@@ -51,7 +51,9 @@ export async function adoptContract(
   const { rows } = await sql<{ count: number }>`
     select count(*) as "count" from collections where adopted = 1 and app_id = ${appId}`.execute(trx);
   if ((rows[0]?.count ?? 0) >= most) return "too_many";
-  await unfollowContract(trx, appId, address);
+  const checkpoint = await checkpointOf(trx);
+  // An app that follows it gets what is mined and not stored yet.
+  const hasAll = await unfollowContract(trx, appId, address);
   await trx
     .insertInto("collections")
     .values({
@@ -69,7 +71,7 @@ export async function adoptContract(
       ...{ soulbound: 0, storage: "standard", signed_burns: 0, minted: 0, reserved: 0, base_uri: null, metadata: "{}" },
       ...{ collection_uri: null, service_may_mint: 0, service_is_steward: 0, metadata_frozen: 0, royalty_frozen: null },
       ...{ copies: type === "ERC1155" ? "0" : null, listed: 1, verified: null, adopted: 1, total_supply: totalSupply },
-      ...{ block_number: Math.max(block, await checkpointOf(trx)), created_at: now },
+      ...{ block_number: hasAll ? checkpoint : Math.max(block, checkpoint), created_at: now },
     })
     .execute();
   await addToCounter(trx, counterKeys.collections(appId), 1);
@@ -124,8 +126,11 @@ export async function storePast(
   const counters = new CounterDeltas();
   const followed = await withHistories(trx, address, moves);
   const wallets = new Set(followed.flatMap(({ historyOf = [] }) => historyOf));
-  const earlier = trx.selectFrom("transfers").select(["id", "contract", "token_id"]).where("contract", "=", address);
-  const replaced = await earlier
+  const replaced = await trx
+    .selectFrom("transfers")
+    .select(["id", "contract", "token_id"])
+    // By the index of blocks: the contract may have millions of rows, and the part has few blocks.
+    .where(sql`contract || ''`, "=", address)
     .where("block_number", ">", contract.as_of ?? 0)
     .where("block_number", "<=", to)
     .execute();

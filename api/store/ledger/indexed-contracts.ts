@@ -117,7 +117,6 @@ export interface IndexedContracts {
 
 /** Whether an app that follows the contract, or has adopted it, gets what happens in a block. */
 export function followsAt(contract: ForeignContract, appId: string, block: number): boolean {
-  if (contract.adopter === appId) return true;
   const times = contract.followers.get(appId) ?? [];
   return times.some(({ from, to }) => from < block && (to === null || block <= to));
 }
@@ -207,9 +206,9 @@ async function foreignOf(db: Db, when: "now" | "ever"): Promise<ReadonlyMap<stri
   const adopted = await adoptedContracts(db);
   const contracts = new Map<string, Omit<ForeignContract, "followers"> & { followers: Map<string, FollowTime[]> }>();
   const empty = { healthy: true, adopter: null };
-  for (const { address, type, app_id: adopter, state } of adopted.values())
+  for (const { address, type, app_id: adopter, state, block_number: from } of adopted.values())
     if (when === "now" && state === "followed")
-      contracts.set(address, { ...empty, type, adopter, followers: new Map() });
+      contracts.set(address, { ...empty, type, adopter, followers: new Map([[adopter, [{ from, to: null }]]]) });
   for (const row of await query.execute()) {
     if (row.type === null || (when === "ever" && adopted.has(row.address))) continue;
     const found = contracts.get(row.address) ?? {
@@ -230,7 +229,7 @@ async function adoptedContracts(db: Db) {
   const rows = await db
     .selectFrom("collections as collection")
     .innerJoin("foreign_contracts as contract", "contract.address", "collection.address")
-    .select(["collection.address", "collection.type", "collection.app_id", "contract.state"])
+    .select(["collection.address", "collection.type", "collection.app_id", "collection.block_number", "contract.state"])
     .where("collection.adopted", "=", sql.lit(1))
     .execute();
   return new Map(rows.map((row) => [row.address, row]));

@@ -385,20 +385,21 @@ export async function foreignHoldings(db: Db, after: number, limit: number): Pro
 }
 
 /**
- * Whoever got tokens of an adopted contract, and holds none of them now: of ERC721, those of tokens that nobody holds. In the order of
- * the history, so the same holder may come again.
+ * Whoever got tokens of an adopted contract, and holds none of them now: of ERC721, those of tokens that nobody holds. It goes through
+ * the whole history, so the same holder may come again; entries that are of nobody like this have the owner "".
  */
 export async function formerHoldings(db: Db, after: number, limit: number): Promise<StoredForeignHolding[]> {
   const { rows } = await sql<StoredForeignHolding>`
-    select move.id as seq, move.contract, contract.type, move.token_id as "tokenId", move.to_address as owner, '0' as quantity
-      from transfers as move
-      join collections as collection on collection.address = move.contract and collection.adopted = 1
-      join foreign_contracts as contract on contract.address = move.contract and contract.as_of is null
-     where move.id > ${after} and move.to_address is not null
-       and not exists (select 1 from holdings
-                        where holdings.contract = move.contract and holdings.token_id = move.token_id
-                          and (contract.type = 'ERC721' or holdings.owner = move.to_address))
-     order by move.id limit ${limit}`.execute(db);
+    select move.id as seq, move.contract, contract.type, move.token_id as "tokenId", '0' as quantity,
+           case when collection.seq is null or contract.address is null or exists (
+                  select 1 from holdings
+                   where holdings.contract = move.contract and holdings.token_id = move.token_id
+                     and (contract.type = 'ERC721' or holdings.owner = move.to_address))
+                then '' else coalesce(move.to_address, '') end as owner
+      from (select * from transfers where id > ${after} order by id limit ${limit}) as move
+      left join collections as collection on collection.address = move.contract and collection.adopted = 1
+      left join foreign_contracts as contract on contract.address = move.contract and contract.as_of is null
+     order by move.id`.execute(db);
   return rows;
 }
 

@@ -76,6 +76,38 @@ describe("an adopted contract, and apps that follow it", function () {
     expect(await wrongTotals(moneta)).to.deep.equal([]);
   });
 
+  for (const follows of [false, true]) {
+    it(`has ${follows ? "all events" : "no events of what was mined before"} for its app, if that ${follows ? "followed" : "did not follow"} it`, async () => {
+      const api = await moneta.createApp(follows ? "follows first" : "adopts only");
+      const wallet = await api.wallet();
+      const { contract, address } = await deploy(3);
+      await moneta.caughtUp();
+      const head = await moneta.provider.getBlockNumber();
+      if (follows) await readContract(api, wallet, address, head);
+      // The block of this one is not stored when the contract is adopted, and read.
+      moneta.intercept = ({ method }) =>
+        method === "eth_blockNumber" ? { result: `0x${head.toString(16)}` } : undefined;
+      await (await contract.transferFrom(owner.address, wallet, 0)).wait();
+      await adoptAllowed(moneta, address, { appId: await appOf(wallet) });
+      await eventually(async () => ((await foreignRow(moneta, address)).state === "followed" ? true : undefined));
+      expect(await moneta.checkpoint()).to.equal(head);
+      moneta.intercept = null;
+      await (await contract.transferFrom(owner.address, wallet, 1)).wait();
+      await mine(8);
+      await moneta.caughtUp();
+      const expected = follows ? [0, 1] : [1];
+      const told = await eventually(async () => {
+        const { events } = await api.ok<Shape<"EventsFeed">>("GET", `/v1/events?after=start&types=${TOKENS}`);
+        const ids = events.flatMap((event) => ("token_id" in event ? [event.token_id] : []));
+        return ids.includes(1) ? ids : undefined;
+      });
+      expect(told).to.deep.equal(expected);
+      const { total } = await api.ok<Shape<"HistoryPage">>("GET", `/v1/accounts/${wallet}/history`);
+      expect(total).to.equal(expected.length);
+      expect(await wrongTotals(moneta)).to.deep.equal([]);
+    });
+  }
+
   it("is read once, however often an app begins and ends to follow it while a block is read", async () => {
     const other = await moneta.createApp("toggles");
     const appId = await appOf(await other.wallet());

@@ -46,7 +46,7 @@ import { BUSY } from "../support/large-database.ts";
 import { APP } from "./lane.ts";
 import { NOW, type Tour } from "./tour.ts";
 
-const [UNKNOWN, ADOPTED] = ["tour-unknown", "tour-adopted"];
+const [UNKNOWN, ADOPTED] = ["tour-unknown", BUSY.adopted];
 
 /** Follows of contracts, their reads, a quarantine, and their end. */
 export async function runContracts({ read, write }: Tour, held: { contract: string; owner: string }): Promise<void> {

@@ -36,6 +36,8 @@ export const BUSY = {
   /** Its token `token` has many holders and a long history. */
   editions: "collection-1",
   token: "7",
+  /** A contract that will be adopted, with a long past that is older than all other rows. */
+  adopted: "tour-adopted",
   /** Of all requests. */
   reference: "order",
 } as const;
@@ -131,6 +133,9 @@ const STATEMENTS = [
   `insert into wallet_history (wallet, transfer_id) select '${BUSY.wallet}', id from transfers`,
   `insert into counters (key, slot, value) select 'events:filled-' || id, 0, 1 from transfers`,
   `insert into counters (key, slot, value) values ('events:${BUSY.app}', 0, :rows)`,
+  `${N} insert into transfers (contract, token_id, type, quantity, to_address, transaction_hash, block_number, log_index,
+                              sub_index, timestamp)
+   select '${BUSY.adopted}', i, 'mint', '1', 'stranger', 'past-' || i, -i, 0, 0, 1 from n`,
   `${N} insert into media (cid, type, size, created_at) select 'cid-' || i, 'image/png', 1, 1 from n`,
   `${N} insert into app_media (cid, app_id, size) select 'cid-' || i, '${BUSY.app}', 1 from n`,
   `${N} insert into media_results (request_id, result) select 'request-' || (i + 1000), '{}' from n`,
