@@ -1255,6 +1255,13 @@ export interface components {
             data: string;
           };
         } | null;
+        /** @description How the service mints into it. null: it does not. */
+        minting: {
+          /** @description The function that mints, with what each argument is. */
+          function: string;
+          /** @description Why it is stopped. null: it is not. */
+          stopped: string | null;
+        } | null;
       } | null;
       /** @description The request that created it. null: it is adopted. */
       request_id: components["schemas"]["RequestId"] | null;
@@ -2114,6 +2121,7 @@ export interface components {
               | "low_funds"
               | "relay_paused"
               | "contract_quarantined"
+              | "minting_stopped"
               | "backlog_growing"
               | "row_parked"
               | "lane_stuck"

@@ -259,7 +259,23 @@ export const followed = conditionCheck(
   },
 );
 
+/** Mints into adopted contracts do what they should. */
+export const minting = conditionCheck(
+  "minting",
+  "database",
+  { minting_stopped: ({ mintingStopped }) => mintingStopped.length > 0 },
+  ({ mintingStopped }) =>
+    mintingStopped.length === 0
+      ? ok("minting into adopted contracts is not stopped")
+      : mintingStopped.map(({ contract, reason }) =>
+          warning(
+            `Nothing is minted into ${contract}: ${reason} If all is well, run \`collection minting ${contract}\`.`,
+            "minting_stopped",
+          ),
+        ),
+);
+
 /** Which conditions hold. Those that cannot be known now are missing. */
 export function conditionsNow(...now: Parameters<ConditionCheck["conditions"]>): [Condition, boolean][] {
-  return [nodes, relay, mined, funds, backlog, parked, followed].flatMap((check) => check.conditions(...now));
+  return [nodes, relay, mined, funds, backlog, parked, followed, minting].flatMap((check) => check.conditions(...now));
 }

@@ -20,12 +20,16 @@ import { withServiceState } from "./database.ts";
 import { appNamed, readWhole } from "./options.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
-interface Options {
-  app: string;
+/** A permission of the contract's owner, or of the operator. */
+export interface SignedOptions {
   text?: string;
   signature?: string;
   signer?: string;
   allow?: true;
+}
+
+interface Options extends SignedOptions {
+  app: string;
   fromBlock?: number;
   wait: number;
   json?: boolean;
@@ -35,7 +39,7 @@ interface Options {
 const [WAIT, POLL] = [600, 500];
 
 export function collectionAdopt(terminal: Terminal): Command {
-  return resultCommand("adopt", "Make a contract that another party deployed a collection of an app.", {
+  const command = resultCommand("adopt", "Make a contract that another party deployed a collection of an app.", {
     examples: [
       "collection adopt 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60 --app my-shop",
       "collection adopt 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60 --app my-shop --text text.json --signature 0x5f1b",
@@ -48,13 +52,8 @@ export function collectionAdopt(terminal: Terminal): Command {
       "--allow needs no signature: the operator answers for it that the app may list the contract as its own.",
   })
     .argument("<address>", "the contract, ERC721 or ERC1155", addressOf)
-    .requiredOption("--app <app>", "name or id of the app")
-    .addOption(new Option("--text <file>", "the file with the text that was signed").conflicts("allow"))
-    .addOption(new Option("--signature <hex>", "the signature of the text").argParser(readHex).conflicts("allow"))
-    .addOption(
-      new Option("--signer <address>", "who has signed, if not the owner").argParser(addressOf).conflicts("allow"),
-    )
-    .option("--allow", "adopt it without a signature")
+    .requiredOption("--app <app>", "name or id of the app");
+  return signedOptions(command, "adopt it without a signature")
     .addOption(
       new Option("--from-block <n>", "no earlier block has events of it (default: the node is asked)").argParser(
         readWhole,
@@ -62,6 +61,17 @@ export function collectionAdopt(terminal: Terminal): Command {
     )
     .addOption(new Option("--wait <seconds>", "how long to show the progress").default(WAIT).argParser(readWhole))
     .action((address: string, options: Options) => adopt(terminal, address, options));
+}
+
+/** Adds the options of a permission. @param allow what the operator may do without one. */
+export function signedOptions(command: Command, allow: string): Command {
+  return command
+    .addOption(new Option("--text <file>", "the file with the text that was signed").conflicts("allow"))
+    .addOption(new Option("--signature <hex>", "the signature of the text").argParser(readHex).conflicts("allow"))
+    .addOption(
+      new Option("--signer <address>", "who has signed, if not the owner").argParser(addressOf).conflicts("allow"),
+    )
+    .option("--allow", allow);
 }
 
 function adopt(terminal: Terminal, address: string, options: Options): Promise<void> {
@@ -130,7 +140,7 @@ const textFile = z.object({
   message: z.object({ nonce: z.string().regex(/^0x[0-9a-fA-F]{64}$/), expiry: z.coerce.number().int().positive() }),
 });
 
-async function readSigned({ text, signature, signer }: Options): Promise<Signed> {
+export async function readSigned({ text, signature, signer }: SignedOptions): Promise<Signed> {
   if (text === undefined || signature === undefined)
     throw new OperatorError("Give both --text, the file with the text that was signed, and --signature.");
   const content = await readFile(text, "utf8").catch((error: unknown) => {

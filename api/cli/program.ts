@@ -124,11 +124,16 @@ export const NOUNS: readonly Noun[] = [
       verbs.webhookDisable,
     ];
   }),
-  group("collection", "Make contracts that others deployed collections of an app; copy their metadata.", async () => {
-    const verbs = await import("./collection.ts");
-    const { collectionRescue } = await import("./rescue.ts");
-    return [verbs.collectionAdopt, collectionRescue];
-  }),
+  group(
+    "collection",
+    "Make contracts that others deployed collections of an app; copy their metadata; mint there.",
+    async () => {
+      const verbs = await import("./collection.ts");
+      const { collectionRescue } = await import("./rescue.ts");
+      const { collectionMinting } = await import("./minting.ts");
+      return [verbs.collectionAdopt, collectionRescue, collectionMinting];
+    },
+  ),
   group("contract", "List the contracts of others that apps follow; stop following one.", async () => {
     const verbs = await import("./contract.ts");
     return [verbs.contractList, verbs.contractUnfollow, verbs.contractVerify];

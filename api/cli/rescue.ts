@@ -83,7 +83,7 @@ async function run(terminal: Terminal, place: Workplace, address: string, option
 }
 
 /** @throws OperatorError unless the service has read the contract to its end. */
-async function adoptedCollection({ database: { read } }: Workplace, address: string): Promise<StoredCollection> {
+export async function adoptedCollection({ database: { read } }: Workplace, address: string): Promise<StoredCollection> {
   const row = await findCollection(read, address);
   const [collection] = row?.adopted === 1 ? await findCollectionsOfApps(read, [{ appId: row.app_id, address }]) : [];
   if (collection === undefined)

@@ -87,7 +87,7 @@ async function inspect(
     const contract = await adoptables.describe(address, abort);
     if (contract === null) throw refused();
     if (signed !== null)
-      await requirePermission(adoptables, { contract: address, app: appId }, contract, signed, abort);
+      await requirePermission(adoptables, { contract: address, app: appId }, contract.owner, signed, abort);
     if (fromBlock !== null && fromBlock > contract.block)
       throw fieldError(
         "validation_failed",
@@ -102,10 +102,11 @@ async function inspect(
   }
 }
 
-async function requirePermission(
+/** Checks that the owner of a contract, or its admin, permits the app to adopt it. @throws ApiError `adoption_not_permitted` */
+export async function requirePermission(
   adoptables: Adoptables,
   subject: Pick<Permission, "contract" | "app">,
-  { owner }: AdoptableContract,
+  owner: string,
   { nonce, expiry, signer, signature }: Signed,
   abort: AbortSignal,
 ): Promise<void> {

@@ -1,3 +1,4 @@
+import { mintFunction, type MintFunction } from "../chain/codec/mint-function.ts";
 import { MEDIA_FIELDS, METADATA_FIELDS, type MetadataField, type Mint, type TokenMetadata } from "../domain/command.ts";
 import { ApiError, fieldError, requiredField } from "../domain/error-codes.ts";
 import { storedTokenMetadata, TOKEN_ID_PLACE } from "../domain/metadata-files.ts";
@@ -69,11 +70,16 @@ function itemOf(
     command,
     reference: fields.reference,
     collection: command.collection,
-    tokenId: command.kind === "mint-erc721" ? null : command.tokenId,
+    tokenId: command.adopted === undefined ? tokenOf(command) : command.adopted.tokenId,
     newWallet: newWalletOf(recipients, fields),
     waitsForMedia,
     warnings: warningsOf(command, waitsForMedia),
   };
+}
+
+/** The id that the command names. The chain chooses those of ERC721. */
+function tokenOf(command: Mint): string | null {
+  return command.kind === "mint-erc721" ? null : command.tokenId;
 }
 
 function collectionNotFound(): ApiError {
@@ -83,12 +89,20 @@ function collectionNotFound(): ApiError {
 /** @throws ApiError if the service cannot mint into the collection of the app. @param collection undefined: there is none. */
 export function requireMinter(collection: StoredCollection | undefined): void {
   if (collection === undefined) throw collectionNotFound();
-  if (collection.service_may_mint !== 0) return;
-  const message =
-    collection.adopted === 1
-      ? "Another party deployed this contract: the service cannot mint into it. Mint into a collection of the service."
-      : "The collection's owner removed the service as a minter.";
-  throw fieldError("service_cannot_mint", "collection_address", message);
+  const message = collection.adopted === 1 ? whyNoMint(collection) : REMOVED;
+  if (collection.service_may_mint === 0 && message !== null)
+    throw fieldError("service_cannot_mint", "collection_address", message);
+}
+
+const REMOVED = "The collection's owner removed the service as a minter.";
+
+/** Why the service cannot mint into an adopted contract; null: it can. */
+function whyNoMint({ adoption }: StoredCollection): string | null {
+  if (adoption?.mintFunction == null)
+    return "Another party deployed this contract, and the operator has not switched minting on for it (`collection minting`).";
+  if (adoption.mintingStopped !== null)
+    return `Minting into this contract is stopped until the operator confirms it: ${adoption.mintingStopped}`;
+  return adoption.state === "followed" ? null : "The contract is still being read, or left alone for a time.";
 }
 
 function warningsOf(command: Mint, copiesMedia: boolean): Warning[] {
@@ -152,6 +166,8 @@ const ERC1155_ONLY: readonly Field[] = ["uri", "token_id", "initial_supply", "in
  * @throws ApiError `wrong_collection_type`, `wrong_hosting` or `validation_failed`, naming the fields
  */
 function mintVariant(collection: StoredCollection, fields: MintFields, recipients: Recipients): Mint {
+  const minting = collection.adoption?.mintFunction ?? null;
+  if (minting !== null) return mintAdopted(collection, mintFunction(minting), fields, recipients);
   if (collection.type === "ERC721") return mintErc721(collection, fields, recipients);
   const create = given(fields, ["initial_supply", "initial_owner"]);
   const more = given(fields, ["quantity", "to_address"]);
@@ -171,6 +187,48 @@ function mintErc721(collection: StoredCollection, fields: MintFields, recipients
   const to = recipientAddress(recipients, fields, "to_address");
   const metadata = hosted ? storedTokenMetadata(metadataOf(fields)) : null;
   return { kind: "mint-erc721", collection: collection.address, to, metadata };
+}
+
+/**
+ * The mint of an adopted contract: its function decides whether a caller names the id and the URI. Metadata are stored here, and
+ * served under the path of the rescued ones.
+ */
+function mintAdopted(
+  collection: StoredCollection,
+  { takes, signature }: MintFunction,
+  fields: MintFields,
+  recipients: Recipients,
+): Mint {
+  const { address, type } = collection;
+  const [own, also] = [takes.has("token_id"), takes.has("uri")];
+  const unwanted: Field[] = [
+    ...(own ? [] : (["token_id"] as const)),
+    ...(also ? [] : (["uri"] as const)),
+    ...(type === "ERC721" ? ERC1155_ONLY.filter((field) => field !== "uri" && field !== "token_id") : []),
+  ];
+  refuse(fields, unwanted, "validation_failed", `The contract mints by ${signature}, which does not take this field.`);
+  const isNew = given(fields, ["initial_supply", "initial_owner"]).length > 0;
+  const [amount, destination] = isNew
+    ? (["initial_supply", "initial_owner"] as const)
+    : (["quantity", "to_address"] as const);
+  requireAll(
+    fields,
+    [...(own ? ["token_id" as const] : []), ...(also ? ["uri" as const] : []), ...(type === "ERC721" ? [] : [amount])],
+    type === "ERC721" ? "to_address" : destination,
+    `This field is required: the contract mints by ${signature}.`,
+  );
+  const to = recipientAddress(recipients, fields, type === "ERC721" ? "to_address" : destination);
+  const adopted = { tokenId: fields.token_id?.toString() ?? null, uri: fields.uri ?? null };
+  const metadata = given(fields, METADATA_FIELDS).length > 0 ? storedTokenMetadata(metadataOf(fields)) : null;
+  if (type === "ERC721") return { kind: "mint-erc721", collection: address, to, metadata, adopted };
+  const token = {
+    collection: address,
+    to,
+    tokenId: adopted.tokenId ?? "0",
+    quantity: required(fields, amount).toString(),
+  };
+  if (metadata === null) return { kind: "mint-erc1155", ...token, adopted };
+  return { kind: "create-erc1155", ...token, uri: null, metadata, adopted };
 }
 
 /* These say for what the fields of ERC1155 are required: a call that lacks some of them may mean either. */

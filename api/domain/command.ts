@@ -85,12 +85,20 @@ export interface CreateCollection {
   soulbound: boolean;
 }
 
+/** What the mint function of an adopted contract gets besides receiver and quantity; null: nothing. */
+export interface AdoptedMint {
+  tokenId: string | null;
+  uri: string | null;
+}
+
 export interface MintErc721 {
   kind: "mint-erc721";
   collection: string;
   to: string;
   /** null in self-hosted collections. */
   metadata: TokenMetadata | null;
+  /** Only for an adopted contract, which is called by its own function, and in which nothing is reserved. */
+  adopted?: AdoptedMint;
 }
 
 export interface CreateErc1155 {
@@ -102,6 +110,8 @@ export interface CreateErc1155 {
   /** The token's own metadata URI. null means that the collection's base URI applies. */
   uri: string | null;
   metadata: TokenMetadata | null;
+  /** As of `MintErc721`. */
+  adopted?: AdoptedMint;
 }
 
 export interface MintErc1155 {
@@ -110,6 +120,8 @@ export interface MintErc1155 {
   to: string;
   tokenId: string;
   quantity: string;
+  /** As of `MintErc721`. */
+  adopted?: AdoptedMint;
 }
 
 export interface Transfer {
@@ -161,6 +173,11 @@ export type Command = CreateCollection | Mint | WalletCommand | AnnounceMetadata
 
 export function isMint(command: Command): command is Mint {
   return command.kind === "mint-erc721" || command.kind === "create-erc1155" || command.kind === "mint-erc1155";
+}
+
+/** Whether a contract that another party deployed mints, by a function of its own. */
+export function isAdoptedMint(command: Command): command is Mint & { adopted: AdoptedMint } {
+  return isMint(command) && command.adopted !== undefined;
 }
 
 export function isOfWallet(command: Command): command is WalletCommand {

@@ -27,6 +27,7 @@ export const CONDITIONS = [
   "low_funds",
   "relay_paused",
   "contract_quarantined",
+  "minting_stopped",
   "backlog_growing",
   "row_parked",
   "lane_stuck",

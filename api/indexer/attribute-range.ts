@@ -43,7 +43,7 @@ export async function attributeRange(
   const { from, to, remember, headers } = range;
   const apps = await walletApps(database.read, partiesAmong(range));
   const moves = [...range.moves, ...movesToStore(range, apps)].sort(byPosition);
-  const { batches, owners } = await ourBatches(deps, range, moves);
+  const { batches, owners, stops } = await ourBatches(deps, range, moves);
   const collections = new Map([...range.indexed.collections, ...batches.flatMap(createdBy)]);
   const attributed = {
     from,
@@ -62,6 +62,7 @@ export async function attributeRange(
     cancelled: await cancelledRequests(database, range.relay),
     entries: moves.flatMap((move) => entryOf({ range, collections, apps, owners }, move)),
     edits: [...range.changes.flatMap((event) => changeOf(event, contracts)), ...batches.flatMap(frozenBy)],
+    mintingStops: stops,
     kinds: new Map(range.created.map(({ collection, factory }) => [collection, factory])),
     wallets: new Set(apps.keys()),
   };
@@ -71,15 +72,17 @@ export async function attributeRange(
 /** The service's own transactions in a range, with the outcome of each call. */
 async function ourBatches(
   { database, client, logger }: AttributeDeps,
-  { relay, created, headers }: ChainRange,
+  { relay, created, headers, indexed, flooding }: ChainRange,
   moves: readonly TokenMove[],
-): Promise<{ batches: AttributedSlice["batches"]; owners: Owners }> {
+): Promise<{ batches: AttributedSlice["batches"]; owners: Owners; stops: AttributedSlice["mintingStops"][number][] }> {
   const byTransaction = Map.groupBy(relay, (event: RelayEvent) => event.transactionHash);
   // The chain was read first: a lane commits a transaction to the database before it sends it.
   const known = await batchesByHash(database.read, [...byTransaction.keys()]);
   const requests = await requestsOfBatches(database, client, known);
   const owners: Owners = new Map();
   const batches: AttributedSlice["batches"] = [];
+  const stops: AttributedSlice["mintingStops"][number][] = [];
+  const isRead = (contract: string) => indexed.foreign.get(contract)?.adopter != null && !flooding.has(contract);
   const byBatch = Map.groupBy(moves, (move) => (known.has(move.transactionHash) ? move.transactionHash : null));
   for (const [transactionHash, events] of byTransaction) {
     const batchId = known.get(transactionHash);
@@ -92,7 +95,9 @@ async function ourBatches(
       created: new Map(made.map(({ number, collection }) => [number, collection])),
     };
     try {
-      const { outcomes, untouched, owners: own } = attribute(requests.get(transactionHash) ?? [], logs);
+      const attributed = attribute(requests.get(transactionHash) ?? [], logs, isRead);
+      const { outcomes, untouched, owners: own } = attributed;
+      stops.push(...attributed.stops);
       for (const [move, request] of own) owners.set(move, request);
       const timestamp = (headers.get(blockNumber)?.timestamp ?? 0) * 1000;
       batches.push({ batchId, transactionHash, blockNumber, timestamp, outcomes, untouched });
@@ -106,7 +111,7 @@ async function ourBatches(
       throw error;
     }
   }
-  return { batches, owners };
+  return { batches, owners, stops };
 }
 
 /** The collections that a batch created, with their types. */

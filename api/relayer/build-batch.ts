@@ -3,15 +3,17 @@ import type { Authorization } from "ethers";
 import { CloneArgumentsError } from "../chain/codec/clone-arguments.ts";
 import { failureOf } from "../chain/codec/decode.ts";
 import { encodeBatch, type EncodedCall, encodeServiceCall, encodeWalletCall } from "../chain/codec/encode.ts";
+import { mintFunction } from "../chain/codec/mint-function.ts";
 import { NodeDisagrees } from "../chain/errors.ts";
 import { withdrawalState } from "../chain/withdrawal.ts";
-import { isOfWallet, type WalletCommand } from "../domain/command.ts";
+import { isAdoptedMint, isOfWallet, type WalletCommand } from "../domain/command.ts";
 import type { GasMeasurement, MintSlots } from "../domain/gas-estimate.ts";
 import { MAX_BATCH } from "../domain/request.ts";
 import { Slices } from "../shared/in-slices.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
 import { endWithdrawal, openWithdrawals } from "../store/apps/withdrawals.ts";
 import { confirmedBlock } from "../store/db/meta.ts";
+import { mintingOf, type MintingRow } from "../store/ledger/minting.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
 import type { Unsent } from "../store/sending/claims.ts";
 import type { CanSend } from "./can-send.ts";
@@ -43,6 +45,10 @@ interface SizedItem extends EncodedItem {
 
 /** Milliseconds after which it is looked again whether a withdrawal is final. */
 const WITHDRAWAL_WAIT = 2_000;
+
+const OFF = "The operator has switched off minting into this contract.";
+/** Milliseconds after which it is looked again whether an adopted contract is read to its end. */
+const UNREAD_WAIT = 2_000;
 
 /** The delegations that a batch must carry, by wallet: authorizations, as EIP-7702 calls them. */
 type Delegations = Map<string, Authorization>;
@@ -153,6 +159,10 @@ async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequ
   const signedDelegations = await signDelegations(context, wallets, sendersOf(signed.filter(({ foreign }) => foreign)));
   const recipients = commands.flatMap((command) => (command.kind === "mint-erc721" ? [command.to] : []));
   const ownRecipients = await walletPaths(database.read, [...new Set(recipients)]);
+  const mintable = await mintingOf(
+    database.read,
+    new Set(commands.flatMap((command) => (isAdoptedMint(command) ? [command.collection] : []))),
+  );
   const encoded: EncodedItem[] = [];
   const unsent: Unsent[] = [];
   const delegations: Delegations = new Map();
@@ -181,8 +191,21 @@ async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequ
       }
       delegations.set(wallet, authorization);
     }
+    const minting = isAdoptedMint(command) ? mintable.get(command.collection) : undefined;
+    if (isAdoptedMint(command) && minting?.followed !== 1) {
+      unsent.push(
+        minting === undefined
+          ? { kind: "fails", request, failure: failureOf("service_cannot_mint", OFF), cause: null }
+          : { kind: "ready", request, retryIn: UNREAD_WAIT, waitingFor: "simulation" },
+      );
+      continue;
+    }
+    if (minting?.stopped != null) {
+      unsent.push({ kind: "fails", request, failure: failureOf("service_cannot_mint", minting.stopped), cause: null });
+      continue;
+    }
     try {
-      encoded.push({ request, number, command, ...encode(context, request, wallets, ownRecipients) });
+      encoded.push({ request, number, command, minting, ...encode(context, request, wallets, ownRecipients, minting) });
     } catch (error) {
       // One request that cannot be encoded must not block the others, now and at every retry.
       const reason =
@@ -217,7 +240,14 @@ function encode(
   { command, number }: NumberedRequest,
   wallets: WalletSigners,
   ownRecipients: ReadonlyMap<string, string>,
+  minting: MintingRow | undefined,
 ): EncodedCall & { callsRecipient: boolean } {
+  if (minting !== undefined && isAdoptedMint(command))
+    return {
+      target: command.collection,
+      data: mintFunction(minting.mint_function).encode(command),
+      callsRecipient: true,
+    };
   if (!isOfWallet(command)) {
     const toWallet = command.kind === "mint-erc721" && ownRecipients.has(command.to);
     return { ...encodeServiceCall(command, contracts, toWallet), callsRecipient: !toWallet };

@@ -1,16 +1,21 @@
 import type { ChainClient } from "../chain/client.ts";
-import { minterRemoved } from "../chain/codec/decode.ts";
+import { failureOf, minterRemoved } from "../chain/codec/decode.ts";
 import type { EncodedCall } from "../chain/codec/encode.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
+import { changedContracts } from "../chain/minting.ts";
 import { accountsWithForeignCode, collectionsWithoutMinter } from "../chain/reads.ts";
 import type { SimulatedCall, SimulatedFailure } from "../chain/simulate-calls.ts";
-import { type Command, isDelegated, isMint } from "../domain/command.ts";
+import { type Command, isAdoptedMint, isDelegated, isMint } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
 import { checkpointOf } from "../store/db/meta.ts";
+import { type MintingRow, stopMinting } from "../store/ledger/minting.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
 import type { Unsent } from "../store/sending/claims.ts";
 import type { RelayerContext } from "./context.ts";
 import type { SimulatedGas } from "./gas.ts";
+
+/** Milliseconds after which a contract is asked again that could not be read. */
+const UNKNOWN_WAIT = 2_000;
 
 export interface EncodedItem extends EncodedCall {
   request: NumberedRequest;
@@ -18,6 +23,8 @@ export interface EncodedItem extends EncodedCall {
   command: Command;
   /** Whether the call may run code of its recipient. A mint into a wallet of the service never does. */
   callsRecipient: boolean;
+  /** Of a mint into an adopted contract: how it mints. */
+  minting: MintingRow | undefined;
 }
 
 /** A call of which no reason is known why it should fail. */
@@ -48,10 +55,17 @@ export async function simulate(
   const checkpoint = await checkpointOf(database.read);
   // The indexer may have processed newer blocks since the lane asked.
   const block = newest < checkpoint ? (await client.latestBlock()).number : newest;
-  const minted = items.filter(({ command }) => isMint(command)).map(({ target }) => target);
-  const [foreign, withoutMinter] = await Promise.all([
+  const minted = items
+    .filter(({ command, minting }) => isMint(command) && minting === undefined)
+    .map(({ target }) => target);
+  const [foreign, withoutMinter, changed] = await Promise.all([
     runningForeignCode(client, contracts, items),
     collectionsWithoutMinter(client, [...new Set(minted)], contracts.relay, block),
+    changedContracts(
+      client,
+      items.flatMap(({ minting }) => minting ?? []),
+      block,
+    ),
   ]);
   const results = await simulations.ofBatch(
     foreign.map((item) => ({
@@ -79,10 +93,17 @@ export async function simulate(
       continue;
     }
     const removed = isMint(command) ? withoutMinter.get(target) : undefined;
+    const change = changed.get(target);
+    if (change === "unknown") {
+      unsent.push({ kind: "ready", request, retryIn: UNKNOWN_WAIT, waitingFor: "simulation" });
+      continue;
+    }
     const failed =
-      removed === undefined
-        ? decisiveFailure(command, result)
-        : { failure: minterRemoved(contracts.relay, command), block, ...removed };
+      change !== undefined
+        ? { failure: failureOf("service_cannot_mint", change.reason), block, ...change }
+        : removed === undefined
+          ? decisiveFailure(command, result)
+          : { failure: minterRemoved(contracts.relay, command), block, ...removed };
     // A request that was signed before may still run on chain: only the chain may end it.
     const failure = request.status === "pending" ? (failed?.failure ?? null) : null;
     const waits = failure !== null && failed?.confirmed === false;
@@ -92,6 +113,8 @@ export async function simulate(
       continue;
     }
     doubts.forget(request);
+    if (failure !== null && change !== undefined)
+      await database.write((trx) => stopMinting(trx, [{ contract: target, reason: change.reason }]));
     if (failure !== null) unsent.push({ kind: "fails", request, failure, cause: null });
     else simulated.push({ ...item, simulated: gasOf(result) });
   }
@@ -105,12 +128,13 @@ function gasOf(result: SimulatedCall | undefined): SimulatedGas {
 
 function decisiveFailure(command: Command, result: SimulatedCall | undefined): SimulatedFailure | null {
   if (result?.kind !== "failed") return null;
-  return isDelegated(command) || DECISIVE.has(result.failure.errorCode) ? result : null;
+  return isForeign(command) || DECISIVE.has(result.failure.errorCode) ? result : null;
 }
 
 /** The contract whose code the call runs. */
 function contractThatRuns({ command, target }: EncodedItem): string {
   if (isDelegated(command)) return command.contract;
+  if (isAdoptedMint(command)) return target;
   return "to" in command ? command.to : target;
 }
 
@@ -121,7 +145,12 @@ async function runningForeignCode(
 ): Promise<EncodedItem[]> {
   const recipients = new Set(items.flatMap((item) => recipientCalled(item) ?? []));
   const withCode = await accountsWithForeignCode(client, [...recipients], contracts.delegate);
-  return items.filter((item) => isDelegated(item.command) || withCode.has(recipientCalled(item) ?? ""));
+  return items.filter((item) => isForeign(item.command) || withCode.has(recipientCalled(item) ?? ""));
+}
+
+/** Whether the call itself runs code of a contract that another party deployed. */
+function isForeign(command: Command): boolean {
+  return isDelegated(command) || isAdoptedMint(command);
 }
 
 /** Whose code the call may run; null when it runs no recipient's code. */

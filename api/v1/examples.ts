@@ -272,6 +272,7 @@ export const adoptedExample = {
     to_block: 21_000_000,
     total_supply: "10000",
     rescue: null,
+    minting: null,
   },
   request_id: null,
 };

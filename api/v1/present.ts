@@ -115,8 +115,9 @@ function isRescued({ adopted, metadata }: StoredCollection): boolean {
 function presentAdoption(place: Place, row: StoredCollection) {
   const { adoption, total_supply } = row;
   if (adoption === null) return null;
-  const { state, asOf: as_of_block, checkpoint: to_block } = adoption;
-  return { state, as_of_block, to_block, total_supply, rescue: presentRescue(place, row) };
+  const { state, asOf: as_of_block, checkpoint: to_block, mintFunction, mintingStopped: stopped } = adoption;
+  const minting = mintFunction === null ? null : { function: mintFunction, stopped };
+  return { state, as_of_block, to_block, total_supply, minting, rescue: presentRescue(place, row) };
 }
 
 function presentRescue(place: Place, row: StoredCollection) {

@@ -35,6 +35,10 @@ contract WizardERC1155 is ERC1155, AccessControl {
         _burn(msg.sender, id, amount);
     }
 
+    function mint(address to, uint256 id, uint256 amount, bytes calldata data) external onlyRole(MINTER_ROLE) {
+        _mint(to, id, amount, data);
+    }
+
     function setURI(string calldata uri) external onlyRole(DEFAULT_ADMIN_ROLE) {
         _setURI(uri);
     }

@@ -34,6 +34,7 @@ import * as withdrawals from "./migrations/0024-v0.4.0-withdrawals.ts";
 import * as adoptedCollections from "./migrations/0025-v0.4.0-adopted-collections.ts";
 import * as watchOnlyWallets from "./migrations/0026-v0.4.0-watch-only-wallets.ts";
 import * as rescueReports from "./migrations/0027-v0.4.0-rescue-reports.ts";
+import * as mintingIntoAdopted from "./migrations/0030-v0.4.0-minting-into-adopted-contracts.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -71,6 +72,7 @@ export const MIGRATIONS: Migrations = {
   "0025-v0.4.0-adopted-collections": adoptedCollections,
   "0026-v0.4.0-watch-only-wallets": watchOnlyWallets,
   "0027-v0.4.0-rescue-reports": rescueReports,
+  "0030-v0.4.0-minting-into-adopted-contracts": mintingIntoAdopted,
 };
 
 /** The migration after which processes of some roles are in a table of their own. */

@@ -41,6 +41,20 @@ export interface ContractTables {
     created_at: number;
   };
 
+  /** How the service mints into an adopted contract. */
+  minting: {
+    contract: string;
+    /** See `api/chain/codec/mint-function.ts`. */
+    mint_function: string;
+    /** What the contract was when minting was switched on: see `MintingFacts`. */
+    code_hash: string;
+    implementation: string | null;
+    owner: string;
+    /** Why nothing is minted any more until the operator confirms it again; null: it is minted. */
+    stopped: string | null;
+    created_at: number;
+  };
+
   /** A wallet's tokens of a foreign contract, read from the chain in the background. */
   contract_reads: {
     contract: string;

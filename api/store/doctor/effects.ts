@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import { isDelegated, isOfWallet } from "../../domain/command.ts";
+import { isAdoptedMint, isDelegated, isMint, isOfWallet } from "../../domain/command.ts";
 import { pagesAfter } from "../db/pages.ts";
 import { type Db, integerSet, rowSet } from "../db/sql.ts";
 import { type StoredRequest, toRequest } from "../requests/requests.ts";
@@ -59,6 +59,8 @@ async function lostAmong(db: Db, page: StoredRequest[]): Promise<LostEffect[]> {
 
 /** What is missing, when the effect of the request was not found. */
 function lossOf({ command, nft_collection, nft_token_id }: StoredRequest): string | null {
+  // What an adopted contract did is not known then.
+  if (isAdoptedMint(command) && nft_token_id === null) return null;
   switch (command.kind) {
     case "create-collection":
       return `its collection ${nft_collection ?? "?"} does not exist`;
@@ -94,7 +96,9 @@ const TOKEN = { id: "text", contract: "text", token_id: "text" } as const;
 /** Ids of the requests whose token is on chain and was made by them. */
 async function tokensMade(db: Db, page: StoredRequest[]): Promise<string[]> {
   const rows = page.flatMap(({ id, command, nft_collection: contract, nft_token_id: token_id }) =>
-    command.kind === "mint-erc721" || command.kind === "create-erc1155" ? [{ id, contract, token_id }] : [],
+    command.kind === "mint-erc721" || (command.kind === "create-erc1155" && !isAdoptedMint(command))
+      ? [{ id, contract, token_id }]
+      : [],
   );
   if (rows.length === 0) return [];
   const { rows: made } = await sql<{ id: string }>`
@@ -106,9 +110,13 @@ async function tokensMade(db: Db, page: StoredRequest[]): Promise<string[]> {
 
 /** Ids of the requests that moved copies. */
 async function movedBy(db: Db, page: StoredRequest[]): Promise<string[]> {
-  const rows = page.flatMap(({ id, command, block_number }) => {
-    if (command.kind === "mint-erc1155")
-      return [{ id, contract: command.collection, token_id: command.tokenId, block_number }];
+  const rows = page.flatMap(({ id, command, block_number, nft_token_id }) => {
+    if (
+      isMint(command) &&
+      command.kind !== "mint-erc721" &&
+      (isAdoptedMint(command) || command.kind === "mint-erc1155")
+    )
+      return [{ id, contract: command.collection, token_id: nft_token_id ?? command.tokenId, block_number }];
     if (!isOfWallet(command) || isDelegated(command)) return [];
     return [{ id, contract: command.contract, token_id: command.tokenId, block_number }];
   });

@@ -7,6 +7,7 @@ import { readMeta } from "../db/meta.ts";
 import { MOST_COUNTED } from "../db/pages.ts";
 import { countParked } from "../db/parked-rows.ts";
 import { type Db, engineOf } from "../db/sql.ts";
+import { type MintingStop, stoppedMinting } from "../ledger/minting.ts";
 
 /** Size of the database in bytes. SQLite: without the write-ahead log. */
 export async function databaseBytes(db: Db): Promise<number> {
@@ -31,6 +32,8 @@ export interface PipelineState {
   lanes: { lane: number; address: string; unmined: number; oldestUnmined: number | null }[];
   /** Contracts in quarantine, and when each is tried again. */
   quarantined: { address: string; reason: QuarantineReason | null; until: number }[];
+  /** Adopted contracts into which minting is stopped, and why. */
+  mintingStopped: MintingStop[];
   /** Parked rows of each kind. */
   parked: Record<ParkedKind, number>;
   /** Since when the most overdue webhook delivery is due; null when none is overdue. */
@@ -46,6 +49,7 @@ export async function readPipeline(db: Db, now: number): Promise<PipelineState> 
     oldestUnsent: await oldestUnsent(db),
     lanes: await lanesInUse(db),
     quarantined: await inQuarantine(db),
+    mintingStopped: await stoppedMinting(db),
     parked: await countParked(db),
     overdueSince: await overdueSince(db, now),
     checkpoint: Number(await readMeta(db, "checkpoint")),

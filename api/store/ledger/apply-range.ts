@@ -22,6 +22,7 @@ import { hiddenFrom, hideFrom, showHidden } from "./hidden-history.ts";
 import { countHistory, insertHistory, type StoredMove } from "./history.ts";
 import { HoldingSet, setHoldings } from "./holding-set.ts";
 import { unlistedAmong } from "./listed-holdings.ts";
+import { type MintingStop, stopMinting } from "./minting.ts";
 import { type MintContent, TokenSet } from "./token-set.ts";
 import { followedAmong, markUncertain, removeMarks } from "./uncertain.ts";
 
@@ -51,6 +52,8 @@ export interface AttributedSlice {
   /** The first row of the history of `entries`, if that is stored already and hidden: see `storeHistoryPart`. */
   historyFrom?: number;
   edits: ChainEdit[];
+  /** Adopted contracts whose mints did not do what they should. */
+  mintingStops: readonly MintingStop[];
   /** What their factories decided about new collections, by address. */
   kinds: ReadonlyMap<string, CollectionKind>;
   /** Senders and recipients of the movements that are wallets of the service. */
@@ -98,6 +101,7 @@ export async function applyRange(trx: Trx, slice: SliceToStore, now: number): Pr
   await applyMoves(trx, slice, counters);
   await applyForeign(trx, slice, counters);
   await applyEdits(trx, slice.edits);
+  await stopMinting(trx, slice.mintingStops);
   if (remembers) await forgetEdits(trx, slice.forgetBlocksBefore);
   await counters.flush(trx);
   return true;
@@ -287,7 +291,8 @@ export async function applyHoldings(
   const holdings = await HoldingSet.read(trx, moves.flatMap(endsOf), isUnlisted);
   for (const { move, type, kind, mintedBy } of moves) {
     if (kind === "adopted") {
-      tokens.moveByEvent(move, type);
+      const made = mintedBy === null ? null : { requestId: mintedBy.id, content: contentOf(mintedBy) };
+      tokens.moveByEvent(move, type, { made });
       holdings.moveByEvent(move, type, move.blockNumber);
       continue;
     }

@@ -163,7 +163,7 @@ async function undoMoves(
   for (const move of moves) {
     const type = adopted.get(move.contract);
     if (type !== undefined) {
-      tokens.moveByEvent({ ...move, timestamp: 0 }, type, true);
+      tokens.moveByEvent({ ...move, timestamp: 0 }, type, { undone: true });
       holdings.moveByEvent(move, type, fork);
       continue;
     }

@@ -91,17 +91,18 @@ export class TokenSet {
 
   /**
    * The same in an adopted contract, whose events may be wrong: a token that moves exists, and no number of copies is below 0.
-   * @param undone whether it takes a move back that a reorg has dropped.
+   * @param options.undone whether it takes a move back that a reorg has dropped. @param options.made by a request: its first mint.
    */
   moveByEvent(
     move: Change & Pick<StoredMove, "from" | "to" | "timestamp">,
     type: CollectionType,
-    undone = false,
+    { undone = false, made = null }: { undone?: boolean; made?: Entry["origin"] } = {},
   ): void {
     const entry = this.#entry(move);
     if (entry.minted === null && !undone) {
       entry.minted = { block: move.blockNumber, at: move.timestamp };
       entry.first = true;
+      if (made !== null) [entry.requestId, entry.origin] = [made.requestId, made];
     }
     const copies = BigInt(move.quantity);
     const least = move.to === null ? 0n : type === "ERC721" || entry.supply === 0n ? copies : entry.supply;

@@ -37,6 +37,10 @@ interface Adoption {
   asOf: number;
   /** Up to this block the chain is stored. */
   checkpoint: number;
+  /** The function by which the service mints into it, as text; null: it does not. */
+  mintFunction: string | null;
+  /** Why minting is stopped; null: it is not. */
+  mintingStopped: string | null;
 }
 
 function toCollection(row: CollectionRow): StoredCollection {
@@ -52,8 +56,9 @@ async function toCollections(db: Db, rows: readonly CollectionRow[]): Promise<St
   if (adopted.length === 0) return collections;
   const { rows: found } = await sql<Adoption & { address: string }>`
     select address, state, coalesce(as_of, ${blockOf("checkpoint")}, 0) as "asOf",
-           coalesce(${blockOf("checkpoint")}, 0) as "checkpoint"
-      from foreign_contracts where address in ${textSet(db, adopted)}`.execute(db);
+           coalesce(${blockOf("checkpoint")}, 0) as "checkpoint", mint_function as "mintFunction", stopped as "mintingStopped"
+      from foreign_contracts left join minting on minting.contract = foreign_contracts.address
+     where address in ${textSet(db, adopted)}`.execute(db);
   const states = new Map(found.map(({ address, ...state }) => [address, state]));
   return collections.map((collection) => ({ ...collection, adoption: states.get(collection.address) ?? null }));
 }

@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 
-import { type Command, movementOf } from "../../domain/command.ts";
+import { type Command, isAdoptedMint, movementOf } from "../../domain/command.ts";
 import { dayOf } from "../../domain/day.ts";
 import type { FieldError, RequestFailureCode } from "../../domain/error-codes.ts";
 import { storedBytesOf } from "../../domain/quota.ts";
@@ -347,7 +347,10 @@ export interface DecidedRequest<R extends StoredRequest = StoredRequest> {
 export function madeBy({ request, outcome }: DecidedRequest): Pick<RequestRow, "nft_collection" | "nft_token_id"> {
   return {
     nft_collection: (outcome.ok ? outcome.collection : null) ?? request.nft_collection,
-    nft_token_id: (outcome.ok ? outcome.tokenId : null) ?? request.nft_token_id,
+    nft_token_id:
+      outcome.ok && isAdoptedMint(request.command)
+        ? outcome.tokenId
+        : ((outcome.ok ? outcome.tokenId : null) ?? request.nft_token_id),
   };
 }
 
@@ -423,6 +426,7 @@ const FIELD_TYPES: Readonly<Record<string, "number" | "boolean" | "object">> = {
   foreign: "boolean",
   soulbound: "boolean",
   metadata: "object",
+  adopted: "object",
 };
 
 /** The first field with a value of a wrong type; null: there is none. */

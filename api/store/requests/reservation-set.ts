@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import {
   type Command,
   type CreateErc1155,
+  isAdoptedMint,
   isOfWallet,
   type Mint,
   type MintErc1155,
@@ -154,7 +155,9 @@ function reservePlace(collection: CollectionState | undefined): "ok" | Reservati
   return "ok";
 }
 
+/** In an adopted contract nothing is: only its own code knows what it allows. */
 function reserves(command: Command): command is ReservingCommand {
+  if (isAdoptedMint(command)) return false;
   switch (command.kind) {
     case "create-collection":
     case "announce-metadata":

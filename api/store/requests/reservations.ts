@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
-import type { Command, CreateErc1155 } from "../../domain/command.ts";
+import { type Command, type CreateErc1155, isAdoptedMint } from "../../domain/command.ts";
 import { type HoldingKey, holdingKey, type TokenKey, tokenKey } from "../../domain/token.ts";
 import { inParts, rowSet, type Trx } from "../db/sql.ts";
 import { searchName } from "../listings/search.ts";
@@ -66,6 +66,7 @@ async function changeReserved(trx: Trx, commands: readonly Command[], sign: 1 | 
   const supplies = new Map<string, TokenKey & Change>();
   const holdings = new Map<string, HoldingKey & Change>();
   for (const command of commands) {
+    if (isAdoptedMint(command)) continue;
     switch (command.kind) {
       case "create-collection":
       case "announce-metadata":
@@ -123,7 +124,7 @@ async function insertUnminted(
   ifThere: RawBuilder<unknown>,
 ): Promise<void> {
   const rows = requests.flatMap(({ id, command }) =>
-    command.kind === "create-erc1155" ? [unmintedToken(id, command)] : [],
+    command.kind === "create-erc1155" && !isAdoptedMint(command) ? [unmintedToken(id, command)] : [],
   );
   for (const part of inParts(rows)) {
     await sql`

@@ -248,6 +248,13 @@ export const collection = z
         to_block: z.int().describe("The newest block that is stored of the chain."),
         total_supply: z.string().nullable().describe("`totalSupply` of the contract. null: it tells none."),
         rescue: rescue.nullable().describe("The last copy of its metadata by `collection rescue`."),
+        minting: z
+          .object({
+            function: z.string().describe("The function that mints, with what each argument is."),
+            stopped: z.string().nullable().describe("Why it is stopped. null: it is not."),
+          })
+          .nullable()
+          .describe("How the service mints into it. null: it does not."),
       })
       .nullable()
       .describe("Another party deployed the contract, and the app has adopted it. null: the service deployed it."),

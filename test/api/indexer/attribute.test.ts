@@ -68,7 +68,11 @@ function skip(number: number): RelayEvent {
 }
 
 function run(requests: NumberedRequest[], logs: Partial<TransactionLogs>) {
-  const { outcomes, untouched, owners } = attribute(requests, { relay: [], moves: [], created: new Map(), ...logs });
+  const { outcomes, untouched, owners } = attribute(
+    requests,
+    { relay: [], moves: [], created: new Map(), ...logs },
+    () => true,
+  );
   return {
     outcomes: outcomes.map(({ request, outcome }) => [request.id, outcome.ok ? outcome.tokenId : outcome.errorCode]),
     untouched: untouched.map((request) => request.id),
@@ -156,7 +160,7 @@ describe("attribute", () => {
   it("finds the collection of a request by the request number", () => {
     const create = requestOf(8, creation());
     const created = new Map([[8n, COLLECTION]]);
-    const { outcomes } = attribute([create], { relay: [closing(1)], moves: [], created });
+    const { outcomes } = attribute([create], { relay: [closing(1)], moves: [], created }, () => true);
     expect(outcomes[0]?.outcome).to.deep.equal({ ok: true, collection: COLLECTION, tokenId: null });
     expect(() => run([create], { relay: [closing(1)] })).to.throw(AttributionError);
   });

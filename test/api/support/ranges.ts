@@ -23,6 +23,7 @@ export function rangeOf({ block, fork = "main", ...fields }: RangeFields): Slice
     cancelled: [],
     entries: [],
     edits: [],
+    mintingStops: [],
     kinds: new Map(),
     relayOwner: "0xowner",
     foreignHoldings: [],

@@ -12,7 +12,16 @@ export interface Ran {
 }
 
 /** Runs the command line in this process. @throws what the command throws. */
-export async function runCli(env: Record<string, string>, ...words: string[]): Promise<Ran> {
+export function runCli(env: Record<string, string>, ...words: string[]): Promise<Ran> {
+  return runAnswering(env, null, ...words);
+}
+
+/** The same, at a terminal where somebody gives this answer to every question. @param answer null: nobody is there. */
+export async function runAnswering(
+  env: Record<string, string>,
+  answer: string | null,
+  ...words: string[]
+): Promise<Ran> {
   const ran: Ran = { output: "", remarks: "", failed: false };
   const terminal = {
     env,
@@ -25,6 +34,7 @@ export async function runCli(env: Record<string, string>, ...words: string[]): P
     fail: () => {
       ran.failed = true;
     },
+    ...(answer === null ? {} : { ask: () => Promise.resolve(answer) }),
   };
   const program = await createProgram(terminal, words);
   quiet(program, terminal.write);

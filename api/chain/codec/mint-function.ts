@@ -1,0 +1,146 @@
+import { FunctionFragment, id, Interface } from "ethers";
+
+import { remember } from "../../shared/bounded-map.ts";
+import type { AdoptedMint, CollectionType, Mint } from "../../domain/command.ts";
+
+/*
+ * The functions by which contracts of others mint, as text: the name, and for each argument what it is and its type:
+ * `safeMint({to:address},{token_id:uint256})`.
+ */
+
+/** What an argument can be, and the types that it can have. An array gets one element. `data` is always empty. */
+const PLACES = {
+  to: ["address", "address[]"],
+  token_id: ["uint256", "uint256[]"],
+  quantity: ["uint256", "uint256[]"],
+  uri: ["string", "string[]"],
+  data: ["bytes"],
+} as const;
+type Place = keyof typeof PLACES;
+
+/** A function that mints, as it is called. */
+export interface MintFunction {
+  /** As it was written. */
+  text: string;
+  /** As Solidity writes it: `safeMint(address,uint256)`. */
+  signature: string;
+  takes: ReadonlySet<Place>;
+  encode: (command: Mint) => string;
+}
+
+/**
+ * The functions that are tried, by the type of the contract: of OpenZeppelin's Wizard and presets, of thirdweb's TokenERC721 and
+ * TokenERC1155, and of Manifold's creator contracts, where the relay is an extension.
+ */
+export const MINT_FUNCTIONS: Readonly<Record<CollectionType, readonly string[]>> = {
+  ERC721: [
+    "safeMint({to:address},{token_id:uint256},{uri:string})",
+    "safeMint({to:address},{uri:string})",
+    "safeMint({to:address},{token_id:uint256})",
+    "safeMint({to:address})",
+    "mint({to:address})",
+    "mintTo({to:address},{uri:string})",
+    "mintExtension({to:address},{uri:string})",
+  ],
+  ERC1155: [
+    "mint({to:address},{token_id:uint256},{quantity:uint256},{data:bytes})",
+    "mintTo({to:address},{token_id:uint256},{uri:string},{quantity:uint256})",
+    "mintExtensionNew({to:address[]},{quantity:uint256[]},{uri:string[]})",
+  ],
+};
+
+/**
+ * Functions that are no mint: of EIPs 20, 721, 1155, 173 and 1967, of OpenZeppelin's AccessControl, Ownable and burnable tokens, and
+ * of contracts that run several calls. The relay calls them for nobody.
+ */
+const FORBIDDEN = [
+  ...["transfer(address,uint256)", "transferFrom(address,address,uint256)", "approve(address,uint256)"],
+  ...["increaseAllowance(address,uint256)", "decreaseAllowance(address,uint256)"],
+  ...["safeTransferFrom(address,address,uint256)", "safeTransferFrom(address,address,uint256,bytes)"],
+  ...["safeTransferFrom(address,address,uint256,uint256,bytes)", "setApprovalForAll(address,bool)"],
+  "safeBatchTransferFrom(address,address,uint256[],uint256[],bytes)",
+  ...["burn(uint256)", "burn(address,uint256)", "burnFrom(address,uint256)", "burn(address,uint256,uint256)"],
+  "burnBatch(address,uint256[],uint256[])",
+  ...["grantRole(bytes32,address)", "revokeRole(bytes32,address)", "renounceRole(bytes32,address)"],
+  ...["transferOwnership(address)", "renounceOwnership()", "acceptOwnership()", "setOwner(address)"],
+  ...[
+    "beginDefaultAdminTransfer(address)",
+    "acceptDefaultAdminTransfer()",
+    "approveAdmin(address)",
+    "revokeAdmin(address)",
+  ],
+  ...["upgradeTo(address)", "upgradeToAndCall(address,bytes)", "changeAdmin(address)", "initialize(address)"],
+  ...["multicall(bytes[])", "multicall(bytes[],bytes)", "multicall(uint256,bytes[])", "execute(address,uint256,bytes)"],
+  ...["execute(address,bytes)", "aggregate((address,bytes)[])", "diamondCut((address,uint8,bytes4[])[],address,bytes)"],
+];
+const FORBIDDEN_SELECTORS = new Set(FORBIDDEN.map(selectorOf));
+
+function selectorOf(signature: string): string {
+  return id(signature).slice(0, 10);
+}
+
+/** Thrown for a text that is no function that may be called. The message says what is wrong. */
+export class NoMintFunction extends Error {
+  override readonly name = "NoMintFunction";
+}
+
+const FUNCTION = /^([A-Za-z_$][\w$]{0,63})\((\{[a-z_]+:[a-z0-9[\]]+\}(?:,\{[a-z_]+:[a-z0-9[\]]+\})*)\)$/;
+
+/** The function that a text names. @throws NoMintFunction */
+export const mintFunction = remember(1_000, readFunction);
+
+function readFunction(text: string): MintFunction {
+  const [, name, list] = FUNCTION.exec(text.replaceAll(/\s/g, "")) ?? [];
+  if (name === undefined || list === undefined)
+    throw new NoMintFunction('Write the function as in "safeMint({to:address},{token_id:uint256})".');
+  const places: Place[] = [];
+  const types: string[] = [];
+  for (const part of list.slice(1, -1).split("},{")) {
+    const [place = "", type = ""] = part.split(":");
+    if (!isPlace(place) || !(PLACES[place] as readonly string[]).includes(type))
+      throw new NoMintFunction(`{${part}} is no argument. There are: ${allArguments()}.`);
+    if (places.includes(place)) throw new NoMintFunction(`{${place}} is there twice.`);
+    places.push(place);
+    types.push(type);
+  }
+  if (!places.includes("to")) throw new NoMintFunction("One argument must be {to:address}: who gets the token.");
+  const signature = `${name}(${types.join(",")})`;
+  if (FORBIDDEN_SELECTORS.has(selectorOf(signature)))
+    throw new NoMintFunction(`${signature} is not a function that mints. The service never calls it.`);
+  const contract = new Interface([FunctionFragment.from(`function ${signature}`)]);
+  const encode = (command: Mint): string => {
+    const values = places.map((place, index) => {
+      const value = valueOf(command, place);
+      return types[index]?.endsWith("[]") === true ? [value] : value;
+    });
+    return contract.encodeFunctionData(name, values);
+  };
+  return { text: `${name}(${list})`, signature, takes: new Set(places), encode };
+}
+
+function isPlace(text: string): text is Place {
+  return Object.hasOwn(PLACES, text);
+}
+
+function allArguments(): string {
+  return Object.entries(PLACES)
+    .flatMap(([place, types]) => types.map((type) => `{${place}:${type}}`))
+    .join(", ");
+}
+
+function valueOf(command: Mint & { adopted?: AdoptedMint }, place: Place): string {
+  const { tokenId, uri } = command.adopted ?? { tokenId: null, uri: null };
+  switch (place) {
+    case "to":
+      return command.to;
+    case "quantity":
+      return command.kind === "mint-erc721" ? "1" : command.quantity;
+    case "token_id":
+      if (tokenId === null) throw new NoMintFunction("the function takes a token id, and the request has none");
+      return tokenId;
+    case "uri":
+      return uri ?? "";
+    case "data":
+      return "0x";
+  }
+}

@@ -1,0 +1,107 @@
+import type { Command } from "commander";
+
+import { createAdoptables } from "../chain/adoptable.ts";
+import { requirePermission } from "../commands/adopt-collection.ts";
+import { FOREIGN_CALL_GAS, FOREIGN_READ_SECONDS } from "../config/limits.ts";
+import type { Workplace } from "../context/workplace.ts";
+import { ApiError } from "../domain/error-codes.ts";
+import { OperatorError } from "../operate/operator-error.ts";
+import { findMintable, type Mintable, switchOn } from "../operate/switch-minting.ts";
+import { switchMintingOff } from "../store/ledger/minting.ts";
+import type { StoredCollection } from "../store/listings/collections.ts";
+import { addressOf } from "./address.ts";
+import { announced } from "./announced.ts";
+import { readSigned, signedOptions, type SignedOptions } from "./collection.ts";
+import { withServiceState } from "./database.ts";
+import { adoptedCollection } from "./rescue.ts";
+import { printResult, resultCommand, type Terminal } from "./terminal.ts";
+
+interface Options extends SignedOptions {
+  mint?: string;
+  acceptUnknownRights?: true;
+  off?: true;
+  json?: boolean;
+}
+
+export function collectionMinting(terminal: Terminal): Command {
+  const command = resultCommand("minting", "Let the service mint into an adopted contract, as it is now.", {
+    examples: [
+      "collection minting 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+      'collection minting 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60 --mint "safeMint({to:address},{token_id:uint256})"',
+    ],
+    json: "{contract_address, mint_function, code_hash, implementation, owner, rights_known}, or {contract_address, off: true}",
+    notes:
+      "First the contract's owner gives the relay the right to mint, and no other: docs/migrate.md has the calls. The command tries a\n" +
+      "mint without sending it, and checks what else the relay could do there. A change of the contract's code, implementation or\n" +
+      "owner, and a mint that does something else, stop minting until this command confirms the contract again. After a change of the\n" +
+      "owner that needs --text and --signature of the new owner (`collection adopt` prints the text), or --allow.\n" +
+      "Whoever can run this command decides what the relay calls: look at the contract before you name a function with --mint.",
+  })
+    .argument("<address>", "the adopted contract", addressOf)
+    .option(
+      "--mint <function>",
+      "the function that mints, with what each argument is: to, token_id, quantity, uri, data",
+    )
+    .option("--accept-unknown-rights", "also where nobody can check what else the relay may do there")
+    .option("--off", "mint no more into the contract");
+  return signedOptions(command, "switch it on for a new owner without a signature").action(
+    (address: string, options: Options) =>
+      withServiceState(terminal, (place) => announced(place.database, () => run(terminal, place, address, options))),
+  );
+}
+
+async function run(terminal: Terminal, place: Workplace, address: string, options: Options): Promise<void> {
+  const { database, client, chain } = place;
+  const collection = await adoptedCollection(place, address);
+  if (options.off === true) {
+    const was = await database.write((trx) => switchMintingOff(trx, address));
+    const words = `Minting into ${address} is off${was ? "" : ", as it was"}. Requests that were not sent fail.`;
+    printResult(terminal, options.json, { contract_address: address, off: true }, words);
+    return;
+  }
+  const found = await findMintable(
+    { database, client, relay: chain.contracts.relay },
+    collection,
+    options.mint ?? null,
+  );
+  if (!found.areRightsKnown && options.acceptUnknownRights !== true)
+    throw new OperatorError(
+      `${address} is of no known kind: nobody can check what else the relay may do there. If its owner has told you, add --accept-unknown-rights.`,
+    );
+  if (found.earlierOwner !== null && options.allow !== true) await requireNewOwner(place, collection, found, options);
+  await confirm(terminal, address, found, options);
+  await switchOn(database, address, found);
+  const { minting, facts, areRightsKnown } = found;
+  const result = { contract_address: address, mint_function: minting.text, ...facts, rights_known: areRightsKnown };
+  const words = `The service mints into ${address} by ${minting.text}. POST /v1/nfts takes it as any collection.`;
+  printResult(terminal, options.json, result, words);
+}
+
+/** @throws OperatorError without a signature of the new owner */
+async function requireNewOwner(
+  { client, chain }: Workplace,
+  { address, app_id: app }: StoredCollection,
+  { facts: { owner }, earlierOwner }: Mintable,
+  options: Options,
+): Promise<void> {
+  if (options.signature === undefined)
+    throw new OperatorError(
+      `${address} has a new owner, ${owner} (before: ${earlierOwner ?? "?"}). Give --text and --signature of that owner, or --allow.`,
+    );
+  const signed = await readSigned(options);
+  const at = { chainId: BigInt(chain.chainId), contracts: chain.contracts };
+  const adoptables = createAdoptables(client, at, FOREIGN_CALL_GAS);
+  const abort = AbortSignal.timeout(FOREIGN_READ_SECONDS * 1_000);
+  await requirePermission(adoptables, { contract: address, app }, owner, signed, abort).catch((error: unknown) => {
+    throw error instanceof ApiError ? new OperatorError(error.errors?.[0]?.message ?? error.message) : error;
+  });
+}
+
+/** What the operator names, nobody has checked: its confirmation is typed. */
+async function confirm(terminal: Terminal, address: string, { minting }: Mintable, options: Options): Promise<void> {
+  if (options.mint === undefined) return;
+  const question = `The relay will call ${minting.signature} of ${address} for each mint. Type the address to confirm: `;
+  const answer = await terminal.ask?.(question);
+  if (answer?.trim().toLowerCase() !== address.toLowerCase())
+    throw new OperatorError("Nothing was changed: the address of the contract was not typed.");
+}
