@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 
 import { createAdoptables } from "../chain/adoptable.ts";
-import { requirePermission } from "../commands/adopt-collection.ts";
+import { requirePermission, textToSign } from "../commands/adopt-collection.ts";
 import { FOREIGN_CALL_GAS, FOREIGN_READ_SECONDS } from "../config/limits.ts";
 import type { Workplace } from "../context/workplace.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { findMintable, type Mintable, switchOn } from "../operate/switch-minting.ts";
-import { switchMintingOff } from "../store/ledger/minting.ts";
+import { switchMintingOff } from "../store/requests/minting.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
 import { addressOf } from "./address.ts";
 import { announced } from "./announced.ts";
@@ -34,7 +34,7 @@ export function collectionMinting(terminal: Terminal): Command {
       "First the contract's owner gives the relay the right to mint, and no other: docs/migrate.md has the calls. The command tries a\n" +
       "mint without sending it, and checks what else the relay could do there. A change of the contract's code, implementation or\n" +
       "owner, and a mint that does something else, stop minting until this command confirms the contract again. After a change of the\n" +
-      "owner that needs --text and --signature of the new owner (`collection adopt` prints the text), or --allow.\n" +
+      "owner it prints a text for the new owner to sign: give --text and --signature, or --allow.\n" +
       "Whoever can run this command decides what the relay calls: look at the contract before you name a function with --mint.",
   })
     .argument("<address>", "the adopted contract", addressOf)
@@ -68,7 +68,8 @@ async function run(terminal: Terminal, place: Workplace, address: string, option
     throw new OperatorError(
       `${address} is of no known kind: nobody can check what else the relay may do there. If its owner has told you, add --accept-unknown-rights.`,
     );
-  if (found.earlierOwner !== null && options.allow !== true) await requireNewOwner(place, collection, found, options);
+  const isNew = found.hasNewOwner && options.allow !== true;
+  if (isNew && !(await isPermitted(terminal, place, collection, found.facts.owner, options))) return;
   await confirm(terminal, address, found, options);
   await switchOn(database, address, found);
   const { minting, facts, areRightsKnown } = found;
@@ -77,24 +78,30 @@ async function run(terminal: Terminal, place: Workplace, address: string, option
   printResult(terminal, options.json, result, words);
 }
 
-/** @throws OperatorError without a signature of the new owner */
-async function requireNewOwner(
+/** Whether the new owner permits it. Without a signature it prints the text to sign. @throws OperatorError */
+async function isPermitted(
+  terminal: Terminal,
   { client, chain }: Workplace,
   { address, app_id: app }: StoredCollection,
-  { facts: { owner }, earlierOwner }: Mintable,
+  owner: string,
   options: Options,
-): Promise<void> {
-  if (options.signature === undefined)
-    throw new OperatorError(
-      `${address} has a new owner, ${owner} (before: ${earlierOwner ?? "?"}). Give --text and --signature of that owner, or --allow.`,
-    );
-  const signed = await readSigned(options);
+): Promise<boolean> {
   const at = { chainId: BigInt(chain.chainId), contracts: chain.contracts };
   const adoptables = createAdoptables(client, at, FOREIGN_CALL_GAS);
+  if (options.signature === undefined) {
+    const text = textToSign({ adoptables }, app, address);
+    printResult(terminal, options.json, text, JSON.stringify(text, null, 2));
+    terminal.remark?.(
+      `${address} has a new owner. Let ${owner} sign this text, and run the command again with --text and --signature, or with --allow.\n`,
+    );
+    return false;
+  }
+  const signed = await readSigned(options);
   const abort = AbortSignal.timeout(FOREIGN_READ_SECONDS * 1_000);
   await requirePermission(adoptables, { contract: address, app }, owner, signed, abort).catch((error: unknown) => {
     throw error instanceof ApiError ? new OperatorError(error.errors?.[0]?.message ?? error.message) : error;
   });
+  return true;
 }
 
 /** What the operator names, nobody has checked: its confirmation is typed. */

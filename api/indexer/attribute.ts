@@ -2,7 +2,7 @@ import { decodeRevert, type RelayEvent } from "../chain/codec/decode.ts";
 import { isAdoptedMint, isDelegated, isMint, receiverOf } from "../domain/command.ts";
 import type { ChainOutcome } from "../domain/request.ts";
 import type { TokenMove } from "../domain/token.ts";
-import type { MintingStop } from "../store/ledger/minting.ts";
+import type { MintingStop } from "../store/requests/minting.ts";
 import type { DecidedRequest, NumberedRequest } from "../store/requests/requests.ts";
 
 /** The decoded logs of one transaction, in order. */

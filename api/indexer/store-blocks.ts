@@ -62,7 +62,7 @@ export class BlockWriter {
   async cutNext(range: ChainRange): Promise<Slice> {
     const { database, maxForeignMoves: limit } = this.#context;
     const slice = cut(range, this.#oneByOne ? 1 : this.#size.value);
-    const found = await floodingAmong(database.read, movesOf(slice.foreign), { block: slice.to, limit });
+    const found = await floodingAmong(database.read, movesOf(slice), { block: slice.to, limit });
     const flooding = new Set([...slice.flooding, ...found]);
     return { ...without(slice, found), flooding, rest: slice.rest && without(slice.rest, flooding) };
   }
@@ -153,11 +153,12 @@ type Stored = "stored" | "changed" | "outdated";
  */
 async function storeSlice(
   context: IndexerContext,
-  { indexed, foreign, flooding }: Slice,
+  slice: Slice,
   complete: SliceToStore,
   { final, again }: { final: Final; again: boolean },
 ): Promise<Stored> {
   const { database, logger, metrics, now } = context;
+  const { indexed, flooding } = slice;
   let quarantined: Quarantined[] = [];
   let settled: DecidedRequest[] = [];
   const started = performance.now();
@@ -179,7 +180,7 @@ async function storeSlice(
     const added = changes?.added ?? [];
     await followAfter(trx, added, { since: complete.from - 1 });
     await readAllAgain(trx, added);
-    await countMoves(trx, movesOf(foreign), complete.to);
+    await countMoves(trx, movesOf(slice), complete.to);
     const asOf = { asOf: complete.to, before: complete.from - 1 };
     const floods = await quarantine(trx, [...flooding], "flood", { ...asOf, now: now() });
     quarantined = [...floods, ...(await recordReads(trx, complete.reads, now()))];
@@ -236,10 +237,14 @@ function blockOf({ batches, entries, edits, to }: SliceToStore): number {
   return batches[0]?.blockNumber ?? entries[0]?.move.blockNumber ?? edits[0]?.blockNumber ?? to;
 }
 
-/** Moves by foreign contract. */
-function movesOf(logs: readonly RawLog[]): Map<string, number> {
+/** Moves by foreign contract, as they count against its limit: those of an adopted one in the relay's own transactions do not. */
+function movesOf({ foreign, relay, indexed }: Slice): Map<string, number> {
+  const own = new Set(relay.map(({ transactionHash }) => transactionHash));
+  const isOwn = ({ address, transactionHash }: RawLog) =>
+    own.has(transactionHash) && indexed.foreign.get(address)?.adopter != null;
   const counts = new Map<string, number>();
-  for (const log of logs) counts.set(log.address, (counts.get(log.address) ?? 0) + moveCountOf(log));
+  for (const log of foreign)
+    if (!isOwn(log)) counts.set(log.address, (counts.get(log.address) ?? 0) + moveCountOf(log));
   return counts;
 }
 

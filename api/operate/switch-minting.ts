@@ -4,7 +4,7 @@ import { mintingFacts, readRights, type RelayRights, tryMint } from "../chain/mi
 import { FOREIGN_READ_SECONDS } from "../config/limits.ts";
 import type { MintingFacts } from "../domain/minting.ts";
 import type { Database } from "../store/db/database.ts";
-import { mintingOf, switchMintingOn } from "../store/ledger/minting.ts";
+import { mintingOf, switchMintingOn } from "../store/requests/minting.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
 import { tokensAfter } from "../store/requests/rescued-tokens.ts";
 import { OperatorError } from "./operator-error.ts";
@@ -26,8 +26,8 @@ export interface Mintable {
   facts: MintingFacts;
   /** Whether the rights of the relay could be checked. */
   areRightsKnown: boolean;
-  /** The owner when minting was switched on before, if it is another one now. */
-  earlierOwner: string | null;
+  /** Whether the contract had another owner when minting was switched on before. */
+  hasNewOwner: boolean;
 }
 
 /**
@@ -82,7 +82,7 @@ async function confirmed(database: Database, client: ChainClient, address: strin
   const [facts] = await mintingFacts(client, [address]);
   if (facts == null) throw new OperatorError("The node could not read the contract. Try again.");
   const earlier = (await mintingOf(database.read, new Set([address]))).get(address);
-  return { facts, earlierOwner: earlier === undefined || earlier.owner === facts.owner ? null : earlier.owner };
+  return { facts, hasNewOwner: earlier !== undefined && earlier.owner !== facts.owner };
 }
 
 /** Switches minting on for the contract as it was found. @throws OperatorError when it is not adopted any more. */

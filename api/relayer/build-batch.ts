@@ -13,7 +13,7 @@ import { Slices } from "../shared/in-slices.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
 import { endWithdrawal, openWithdrawals } from "../store/apps/withdrawals.ts";
 import { confirmedBlock } from "../store/db/meta.ts";
-import { mintingOf, type MintingRow } from "../store/ledger/minting.ts";
+import { mintingOf, type MintingRow } from "../store/requests/minting.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
 import type { Unsent } from "../store/sending/claims.ts";
 import type { CanSend } from "./can-send.ts";
@@ -149,6 +149,21 @@ function takeFitting(
   return fitting(most, limitThatFills(largest, limit.fill));
 }
 
+/** How a request mints into an adopted contract, or why not now; undefined: it does not. */
+function mintingOfRequest(
+  request: NumberedRequest,
+  mintable: Awaited<ReturnType<typeof mintingOf>>,
+): MintingRow | Unsent | undefined {
+  const { command } = request;
+  if (!isAdoptedMint(command)) return undefined;
+  const minting = mintable.get(command.collection);
+  const stopped = minting === undefined ? OFF : minting.stopped;
+  if (stopped !== null)
+    return { kind: "fails", request, failure: failureOf("service_cannot_mint", stopped), cause: null };
+  if (minting?.followed !== 1) return { kind: "ready", request, retryIn: UNREAD_WAIT, waitingFor: "simulation" };
+  return minting;
+}
+
 /** Reads what the calls depend on with a few RPC calls for all of them, then encodes and signs each. */
 async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequest[], block: number) {
   const { database, keyring, doubts } = context;
@@ -191,17 +206,9 @@ async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequ
       }
       delegations.set(wallet, authorization);
     }
-    const minting = isAdoptedMint(command) ? mintable.get(command.collection) : undefined;
-    if (isAdoptedMint(command) && minting?.followed !== 1) {
-      unsent.push(
-        minting === undefined
-          ? { kind: "fails", request, failure: failureOf("service_cannot_mint", OFF), cause: null }
-          : { kind: "ready", request, retryIn: UNREAD_WAIT, waitingFor: "simulation" },
-      );
-      continue;
-    }
-    if (minting?.stopped != null) {
-      unsent.push({ kind: "fails", request, failure: failureOf("service_cannot_mint", minting.stopped), cause: null });
+    const minting = mintingOfRequest(request, mintable);
+    if (minting !== undefined && "kind" in minting) {
+      unsent.push(minting);
       continue;
     }
     try {

@@ -1,5 +1,5 @@
 import type { ChainClient } from "../chain/client.ts";
-import { failureOf, minterRemoved } from "../chain/codec/decode.ts";
+import { type CallFailure, failureOf, minterRemoved } from "../chain/codec/decode.ts";
 import type { EncodedCall } from "../chain/codec/encode.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { changedContracts } from "../chain/minting.ts";
@@ -8,7 +8,7 @@ import type { SimulatedCall, SimulatedFailure } from "../chain/simulate-calls.ts
 import { type Command, isAdoptedMint, isDelegated, isMint } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
 import { checkpointOf } from "../store/db/meta.ts";
-import { type MintingRow, stopMinting } from "../store/ledger/minting.ts";
+import { type MintingRow, stopMinting } from "../store/requests/minting.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
 import type { Unsent } from "../store/sending/claims.ts";
 import type { RelayerContext } from "./context.ts";
@@ -51,22 +51,11 @@ export async function simulate(
   delegating: ReadonlySet<string>,
   newest: number,
 ): Promise<{ simulated: SimulatedItem[]; unsent: Unsent[] }> {
-  const { client, contracts, database, simulations, doubts } = context;
+  const { client, contracts, database, simulations } = context;
   const checkpoint = await checkpointOf(database.read);
   // The indexer may have processed newer blocks since the lane asked.
   const block = newest < checkpoint ? (await client.latestBlock()).number : newest;
-  const minted = items
-    .filter(({ command, minting }) => isMint(command) && minting === undefined)
-    .map(({ target }) => target);
-  const [foreign, withoutMinter, changed] = await Promise.all([
-    runningForeignCode(client, contracts, items),
-    collectionsWithoutMinter(client, [...new Set(minted)], contracts.relay, block),
-    changedContracts(
-      client,
-      items.flatMap(({ minting }) => minting ?? []),
-      block,
-    ),
-  ]);
+  const { foreign, withoutMinter, changed } = await lookAt(context, items, block);
   const results = await simulations.ofBatch(
     foreign.map((item) => ({
       ...item,
@@ -82,10 +71,16 @@ export async function simulate(
   const simulated: SimulatedItem[] = [];
   const unsent: Unsent[] = [];
   for (const item of items) {
-    const { request, command, target } = item;
+    const { request, command, target, minting } = item;
     const result = byItem.get(item);
     if (result?.kind === "deferred") {
       unsent.push({ kind: "ready", request, retryIn: result.retryIn, waitingFor: "simulation" });
+      continue;
+    }
+    const change = changed.get(target);
+    // Nothing is minted into a contract of others that could not be looked at.
+    if (minting !== undefined && (change === "unknown" || !upToDate)) {
+      unsent.push({ kind: "ready", request, retryIn: UNKNOWN_WAIT, waitingFor: "simulation" });
       continue;
     }
     if (!upToDate) {
@@ -93,32 +88,51 @@ export async function simulate(
       continue;
     }
     const removed = isMint(command) ? withoutMinter.get(target) : undefined;
-    const change = changed.get(target);
-    if (change === "unknown") {
-      unsent.push({ kind: "ready", request, retryIn: UNKNOWN_WAIT, waitingFor: "simulation" });
-      continue;
-    }
     const failed =
-      change !== undefined
+      minting !== undefined && typeof change === "object"
         ? { failure: failureOf("service_cannot_mint", change.reason), block, ...change }
         : removed === undefined
           ? decisiveFailure(command, result)
           : { failure: minterRemoved(contracts.relay, command), block, ...removed };
-    // A request that was signed before may still run on chain: only the chain may end it.
-    const failure = request.status === "pending" ? (failed?.failure ?? null) : null;
-    const waits = failure !== null && failed?.confirmed === false;
-    const retryIn = waits ? doubts.wait(request, failure.errorCode, failed.block) : null;
-    if (retryIn !== null) {
-      unsent.push({ kind: "ready", request, retryIn, waitingFor: "simulation" });
-      continue;
-    }
-    doubts.forget(request);
-    if (failure !== null && change !== undefined)
+    const ended = judge(context, item, failed);
+    if (ended === null) simulated.push({ ...item, simulated: gasOf(result) });
+    else unsent.push(ended);
+    if (ended?.kind === "fails" && minting !== undefined && typeof change === "object")
       await database.write((trx) => stopMinting(trx, [{ contract: target, reason: change.reason }]));
-    if (failure !== null) unsent.push({ kind: "fails", request, failure, cause: null });
-    else simulated.push({ ...item, simulated: gasOf(result) });
   }
   return { simulated, unsent };
+}
+
+/** What else the calls depend on, as of a block. */
+async function lookAt({ client, contracts }: RelayerContext, items: EncodedItem[], block: number) {
+  const own = items.filter(({ command, minting }) => isMint(command) && minting === undefined);
+  const adopted = items.flatMap(({ minting }) => minting ?? []);
+  const [foreign, withoutMinter, changed] = await Promise.all([
+    runningForeignCode(client, contracts, items),
+    collectionsWithoutMinter(client, [...new Set(own.map(({ target }) => target))], contracts.relay, block),
+    changedContracts(client, adopted, block),
+  ]);
+  return { foreign, withoutMinter, changed };
+}
+
+/** What becomes of a request of which it is known why it would fail; null: it is sent. */
+function judge(
+  { doubts }: RelayerContext,
+  { request, minting }: EncodedItem,
+  failed: { failure: CallFailure; confirmed: boolean; block: number } | null,
+): Unsent | null {
+  // A request that was signed before may still run on chain: only the chain may end it.
+  const failure = request.status === "pending" ? (failed?.failure ?? null) : null;
+  if (failure === null || failed === null) {
+    doubts.forget(request);
+    // It is not sent again into a contract that is not what was confirmed.
+    if (failed?.failure.errorCode !== "service_cannot_mint" || minting === undefined) return null;
+    return { kind: "held", request, heldBy: failed.failure.errors[0]?.message ?? "", waitingFor: "simulation" };
+  }
+  const retryIn = failed.confirmed ? null : doubts.wait(request, failure.errorCode, failed.block);
+  if (retryIn !== null) return { kind: "ready", request, retryIn, waitingFor: "simulation" };
+  doubts.forget(request);
+  return { kind: "fails", request, failure, cause: null };
 }
 
 function gasOf(result: SimulatedCall | undefined): SimulatedGas {

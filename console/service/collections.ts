@@ -3,7 +3,10 @@ import { client } from "./client.ts";
 
 /** Why no token with hosted metadata can be minted, and no metadata be changed; null when both are possible. */
 export function closedBecause({ hosting, adopted, metadata_frozen: frozen }: Shape<"Collection">): string | null {
-  if (adopted !== null) return "The service cannot mint into a contract that another party deployed.";
+  if (adopted !== null)
+    return adopted.minting === null
+      ? "The service cannot mint into a contract that another party deployed."
+      : (adopted.minting.stopped ?? "Mint into this contract with POST /v1/nfts.");
   if (hosting !== "hosted" || frozen === "no") return null;
   return frozen === "yes"
     ? "The metadata of this collection is frozen."

@@ -7,7 +7,7 @@ import { readMeta } from "../db/meta.ts";
 import { MOST_COUNTED } from "../db/pages.ts";
 import { countParked } from "../db/parked-rows.ts";
 import { type Db, engineOf } from "../db/sql.ts";
-import { type MintingStop, stoppedMinting } from "../ledger/minting.ts";
+import { type MintingStop, stoppedMinting } from "../requests/minting.ts";
 
 /** Size of the database in bytes. SQLite: without the write-ahead log. */
 export async function databaseBytes(db: Db): Promise<number> {

@@ -22,7 +22,7 @@ import { hiddenFrom, hideFrom, showHidden } from "./hidden-history.ts";
 import { countHistory, insertHistory, type StoredMove } from "./history.ts";
 import { HoldingSet, setHoldings } from "./holding-set.ts";
 import { unlistedAmong } from "./listed-holdings.ts";
-import { type MintingStop, stopMinting } from "./minting.ts";
+import { type MintingStop, stopMinting } from "../requests/minting.ts";
 import { type MintContent, TokenSet } from "./token-set.ts";
 import { followedAmong, markUncertain, removeMarks } from "./uncertain.ts";
 

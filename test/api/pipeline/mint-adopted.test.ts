@@ -1,5 +1,8 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
 import { expect } from "chai";
-import type { JsonRpcSigner } from "ethers";
+import { type JsonRpcSigner, type TypedDataDomain, type TypedDataField, zeroPadValue } from "ethers";
 
 import { storedAddresses } from "../../../api/chain/contracts.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
@@ -9,12 +12,19 @@ import { MintableERC721__factory } from "../../../types/ethers-contracts/factori
 import { WizardERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC1155__factory.ts";
 import { WizardERC721__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC721__factory.ts";
 import { rejectionOf } from "../../support/rejection.ts";
+import { useFolder } from "../../support/use-folder.ts";
 import { useService } from "../../support/use-service.ts";
 import { jsonOfCli, runAnswering, runCli } from "../cli/support/run.ts";
 import { adoptAllowed, readBack } from "../support/adopt.ts";
 
 /** As in the contract. */
 const ODD = { no: 0, none: 1, two: 2, other: 3, readsMore: 4 } as const;
+
+interface TypedText {
+  domain: TypedDataDomain;
+  types: Record<string, TypedDataField[]>;
+  message: Record<string, unknown>;
+}
 
 interface Minting {
   mint_function: string;
@@ -26,6 +36,7 @@ describe("minting into an adopted contract", function () {
   this.timeout(20_000);
   const moneta = useService();
   const { api } = moneta;
+  const folder = useFolder();
   let owner: JsonRpcSigner;
   let stranger: JsonRpcSigner;
   let relay: string;
@@ -92,7 +103,8 @@ describe("minting into an adopted contract", function () {
     );
     expect(new Set(made.map((request) => request.transaction_hash)).size).to.be.lessThan(5);
     const { nfts } = await api.ok<Shape<"HeldNftsPage">>("GET", `/v1/accounts/${wallet}/${address}`);
-    expect(nfts.map((nft) => [nft.token_id, nft.metadata?.name, nft.unlockable_content])).to.deep.equal(
+    const held = nfts.map((nft) => [nft.token_id, nft.metadata?.name, nft.unlockable_content]);
+    expect(held.sort(([a], [b]) => Number(a) - Number(b))).to.deep.equal(
       ids.map((_, index) => [100 + index, `Cat ${index.toString()}`, "secret"]),
     );
     const served = await fetch(`${moneta.baseUrl}/metadata/31337/${address}/100`);
@@ -174,11 +186,40 @@ describe("minting into an adopted contract", function () {
     });
     expect([status, code]).to.deep.equal(["failed", "service_cannot_mint"]);
     expect((await stateOf(address))?.minting?.stopped).to.contain(stranger.address);
-    expect(await refusalOf(address)).to.contain("new owner");
-    expect((await minting(address, "--allow")).owner).to.equal(stranger.address);
+    const text = await runCli(moneta.env, "collection", "minting", address);
+    expect(text.remarks).to.contain(`Let ${stranger.address} sign`);
+    const file = join(folder.path, "text.json");
+    await writeFile(file, text.output);
+    const { domain, types, message } = JSON.parse(text.output) as TypedText;
+    const { EIP712Domain: _domain, ...own } = types;
+    const signed = (by: JsonRpcSigner) => by.signTypedData(domain, own, message);
+    expect(await refusalOf(address, "--text", file, "--signature", await signed(owner))).to.contain(
+      "Must be the signature",
+    );
+    expect((await minting(address, "--text", file, "--signature", await signed(stranger))).owner).to.equal(
+      stranger.address,
+    );
     expect((await settledMint({ collection_address: address, to_address: wallet, token_id: 1 })).status).to.equal(
       "completed",
     );
+  });
+
+  it("stops when the code of the contract changes", async () => {
+    const { address } = await ready();
+    const wallet = await api.wallet();
+    const code = await moneta.provider.getCode(address);
+    await moneta.provider.send("hardhat_setCode", [address, `${code}00`]);
+    const made = await settledMint({ collection_address: address, to_address: wallet, token_id: 1 });
+    expect([made.status, made.error_code]).to.deep.equal(["failed", "service_cannot_mint"]);
+    expect((await stateOf(address))?.minting?.stopped).to.contain("code of the contract has changed");
+    await minting(address);
+    // What a proxy runs, as EIP-1967 stores it.
+    const slot = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc";
+    await moneta.provider.send("hardhat_setStorageAt", [address, slot, zeroPadValue(stranger.address, 32)]);
+    expect((await settledMint({ collection_address: address, to_address: wallet, token_id: 1 })).status).to.equal(
+      "failed",
+    );
+    expect((await stateOf(address))?.minting?.stopped).to.contain(stranger.address);
   });
 
   it("is refused where the relay could do more, and where its rights cannot be checked", async () => {
