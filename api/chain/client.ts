@@ -197,9 +197,9 @@ export class ChainClient {
     return this.#ask("eth_getCode", params, hex, { abort });
   }
 
-  /** A word of the storage of each contract. @param slot 32 bytes, hex. @param at see `code`. */
-  storage(addresses: string[], slot: string, abort?: AbortSignal, at?: number | string): Promise<string[]> {
-    const params = addresses.map((address) => [address, slot, stateAt(at)]);
+  /** A word of the storage of each contract. @param place 32 bytes, hex. @param at see `code`. */
+  storage(addresses: string[], place: string, abort?: AbortSignal, at?: number | string): Promise<string[]> {
+    const params = addresses.map((address) => [address, place, stateAt(at)]);
     return this.#ask("eth_getStorageAt", params, hex, { abort });
   }
 
