@@ -68,6 +68,7 @@ export async function stopMinting(trx: Trx, stops: readonly MintingStop[]): Prom
 /** Contracts into which minting is stopped, with the reasons. At most 100. */
 export async function stoppedMinting(db: Db): Promise<MintingStop[]> {
   const { rows } = await sql<MintingStop>`
-    select contract, stopped as reason from minting where stopped is not null order by contract limit 100`.execute(db);
+    select contract, stopped as reason from minting
+     where stopped is not null and contract > '' order by contract limit 100`.execute(db);
   return rows;
 }

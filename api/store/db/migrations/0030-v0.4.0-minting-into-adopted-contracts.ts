@@ -4,7 +4,7 @@ import { INT, schemaKit } from "./kit.ts";
 
 /** `schema-contracts.ts` says what the columns mean. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  const { TEXT, create } = schemaKit(db);
+  const { TEXT, create, partialIndex } = schemaKit(db);
   await create("minting")
     .addColumn("contract", TEXT, (c) => c.primaryKey().notNull())
     .addColumn("mint_function", TEXT, (c) => c.notNull())
@@ -14,4 +14,5 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("stopped", TEXT)
     .addColumn("created_at", INT, (c) => c.notNull())
     .execute();
+  await partialIndex("minting_stopped", "minting (contract)", "stopped is not null");
 }

@@ -33,6 +33,7 @@ import { readEverIndexedContracts, unfollowContract } from "../../../../api/stor
 import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import { listFollowedContracts, storedContents } from "../../../../api/store/listings/followed-contracts.ts";
 import { findCollectionsOfApps } from "../../../../api/store/listings/collections.ts";
+import { mintingOf, stopMinting, switchMintingOff, switchMintingOn } from "../../../../api/store/requests/minting.ts";
 import {
   adoptedCollections,
   storeRescued,
@@ -126,6 +127,17 @@ async function adopt({ read, write }: Pick<Tour, "read" | "write">): Promise<voi
   const rescued = tokens.map((token) => ({ ...token, metadata, json: JSON.stringify(metadata) }));
   await write((trx) => storeRescued(trx, BUSY.collection, rescued));
   await write((trx) => storeRescuedCollection(trx, ADOPTED, "{}"));
+  const minting = {
+    contract: ADOPTED,
+    mint_function: "safeMint({to:address})",
+    code_hash: "0x",
+    owner: "",
+    created_at: NOW,
+  };
+  await write((trx) => switchMintingOn(trx, { ...minting, implementation: null, stopped: null }));
+  await write((trx) => stopMinting(trx, [{ contract: ADOPTED, reason: "changed" }]));
+  await mintingOf(read, new Set([ADOPTED]));
+  await write((trx) => switchMintingOff(trx, ADOPTED));
   const report = { at: NOW, finished: true, tokens: 1, served: 1, problems: [] };
   await write((trx) => storeRescueReport(trx, ADOPTED, report));
   await adoptedCollections(read, 5);

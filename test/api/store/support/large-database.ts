@@ -116,6 +116,8 @@ const STATEMENTS = [
           'c', 'c', 0, 0, 'owner', '{}', 1, 1, 0, 1, 1, 1 from n`,
   `${N} insert into foreign_contracts (address, type, state, due_at, failures, quarantines, window_from, window_logs, created_at)
    select 'foreign-' || i, 'ERC721', 'followed', null, 0, 0, 0, 0, 1 from n`,
+  `${N} insert into minting (contract, mint_function, code_hash, owner, created_at)
+   select 'foreign-' || i, 'safeMint({to:address})', '0x', 'owner', 1 from n`,
   `${N} insert into contract_follows (app_id, address, followed_from, created_at)
    select '${BUSY.app}', 'foreign-' || i, 1, 1 from n`,
   `${N} insert into contract_reads (contract, owner, app_id, search, complete_to, due_at, tries, fence)
