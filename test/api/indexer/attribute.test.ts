@@ -67,13 +67,19 @@ function skip(number: number): RelayEvent {
   return { kind: "call-skipped", number: BigInt(number), ...AT, logIndex: position++ };
 }
 
-function run(requests: NumberedRequest[], logs: Partial<TransactionLogs>) {
-  const { outcomes, untouched, owners } = attribute(
+function adoptedMint(number: number, to = ALICE, fields: Partial<NumberedRequest> = {}): NumberedRequest {
+  const adopted = { tokenId: null, uri: null };
+  return requestOf(number, { kind: "mint-erc721", collection: FOREIGN, to, metadata: null, adopted }, fields);
+}
+
+function run(requests: NumberedRequest[], logs: Partial<TransactionLogs>, isRead = true) {
+  const { outcomes, untouched, owners, stops } = attribute(
     requests,
     { relay: [], moves: [], created: new Map(), ...logs },
-    () => true,
+    () => isRead,
   );
   return {
+    ...(stops.length === 0 ? {} : { stops: stops.map(({ contract }) => contract) }),
     outcomes: outcomes.map(({ request, outcome }) => [request.id, outcome.ok ? outcome.tokenId : outcome.errorCode]),
     untouched: untouched.map((request) => request.id),
     owners: [...owners.values()].map((request) => request.id),
@@ -155,6 +161,41 @@ describe("attribute", () => {
       untouched: [],
       owners: [],
     });
+  });
+
+  it("gives an adopted contract's tokens to its mints only if there are no others, and never guesses", () => {
+    const requests = [adoptedMint(1), adoptedMint(2, BOB), adoptedMint(3)];
+    const relay = [failure(3), closing(3)];
+    const made = (to: string, tokenId: string) => move({ contract: FOREIGN, to, tokenId });
+    const [one, two] = [made(ALICE, "7"), made(BOB, "8")];
+    // A transfer in the contract, and a mint in another one, are not its business.
+    const others = [move({ contract: FOREIGN, from: ALICE, to: BOB, tokenId: "7" }), move({ to: BOB })];
+    expect(run(requests, { relay, moves: [one, ...others, two] })).to.deep.equal({
+      outcomes: [
+        ["r1", "7"],
+        ["r2", "8"],
+        ["r3", "execution_reverted"],
+      ],
+      untouched: [],
+      owners: ["r1", "r2"],
+    });
+    for (const moves of [[], [one], [two, one], [one, two, made(ALICE, "9")], [one, { ...two, quantity: "2" }]])
+      expect(run(requests, { relay, moves })).to.deep.equal({
+        stops: [FOREIGN],
+        outcomes: [
+          ["r1", null],
+          ["r2", null],
+          ["r3", "execution_reverted"],
+        ],
+        untouched: [],
+        owners: [],
+      });
+    // Its logs are not read in quarantine, and not when old blocks are read again.
+    const done = [adoptedMint(1, ALICE, { status: "completed", nft_token_id: "7" }), adoptedMint(2)];
+    expect(run(done, { relay: [closing(2)] }, false).outcomes).to.deep.equal([
+      ["r1", "7"],
+      ["r2", null],
+    ]);
   });
 
   it("finds the collection of a request by the request number", () => {
