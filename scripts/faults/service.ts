@@ -12,7 +12,7 @@ import { newSeedPhrase, writeSeedFile } from "../../api/keys/seed-file.ts";
 import type { CrashPoint } from "../../api/shared/crash-point.ts";
 import { findPostgres } from "../postgres/programs.ts";
 import { freePort } from "../scene/loopback.ts";
-import { pause, ROOT } from "../scene/program.ts";
+import { pause, Program, ROOT } from "../scene/program.ts";
 import type { Random } from "../scene/random.ts";
 import { openRecords, type Records, withRecords } from "../scene/records.ts";
 import { sqliteUrl } from "../scene/scene.ts";
@@ -149,6 +149,11 @@ export class Service {
   async cli(...words: string[]): Promise<string> {
     const options = { cwd: ROOT, env: { PATH: process.env["PATH"], ...this.members[0]?.env } };
     return (await promisify(execFile)(process.execPath, ["api/cli/main.ts", ...words], options)).stdout;
+  }
+
+  /** Starts a command of the command line with the settings of the first process. */
+  command(...words: string[]): Program {
+    return new Program(["api/cli/main.ts", ...words], { env: { PATH: process.env["PATH"], ...this.members[0]?.env } });
   }
 
   /** Deletes everything of the one process but its keys and back-ups. On PostgreSQL, an empty database takes the place of the old one. */

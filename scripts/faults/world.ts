@@ -24,7 +24,7 @@ import { Service } from "./service.ts";
 export const CONFIRMATIONS = 4;
 
 /** The load makes more calls than these allow by default. */
-const RATES = {
+export const RATES = {
   RATE_LIMIT_PER_MINUTE: "1000000",
   PUBLIC_RATE_LIMIT_PER_MINUTE: "1000000",
   BATCH_ITEMS_PER_MINUTE: "1000000",

@@ -1,24 +1,38 @@
-import { createServer, type Server } from "node:http";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
-import { getAddress, type JsonRpcSigner, NonceManager } from "ethers";
+import { getAddress, type JsonRpcSigner } from "ethers";
 
-import { WizardERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC1155__factory.ts";
 import { WizardERC721__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC721__factory.ts";
-import { waitFor } from "../../scene/until.ts";
+import { LimitedProvider } from "../../scene/limited-provider.ts";
+import { NodeProcess } from "../../scene/node.ts";
+import { residentOf, resetPeak } from "../../scene/resident.ts";
+import { until, waitFor } from "../../scene/until.ts";
+import type { Engine } from "../options.ts";
 import { World } from "../world.ts";
+import { atLeast, grownBy, type Kill } from "./commands.ts";
+import { compareFolder, compareHolders, compareServed, compareUsers } from "./compare-move.ts";
+import { CountingNode } from "./counting-node.ts";
+import { Installation } from "./installation.ts";
+import { OldHost } from "./old-host.ts";
 import { type Finding, require } from "./production.ts";
+import { type Contract, deployWizards, type Size } from "./wizards.ts";
 
-/** Tokens of each contract, and holders of each. */
-const [TOKENS, HOLDERS] = [10_000, 5_000];
-/** Holders that get their tokens in one transaction. */
-const AT_ONCE = 200;
-/** Milliseconds within which a contract must be read, and an event be there. */
+interface MoveOptions {
+  engine: Engine;
+  /** Kills the working process in the middle of each step, and continues by the same command. */
+  kills: boolean;
+  /** Measures the memory and the calls of so many tokens of one contract; null: the usual move. */
+  tokens: number | null;
+}
+
+const USUAL: Size = { tokens: 10_000, holders: 5_000, atOnce: 200, types: ["ERC721", "ERC1155"] };
+const WITH_KILLS: Size = { tokens: 1_200, holders: 1_200, atOnce: 12, types: ["ERC721", "ERC1155"] };
+/** With kills: blocks in which the node searches at once, and milliseconds that it takes, so that reading a contract takes some seconds. */
+const [BLOCKS, SLOW] = [4, 50];
+/** Milliseconds within which an event must be there. */
 const TIMEOUT = 600_000;
 
 /** What the command line prints with `--json`. */
@@ -29,89 +43,140 @@ interface Rescued {
   call: { to: string; data: string };
 }
 
-interface Contract {
-  type: "ERC721" | "ERC1155";
-  address: string;
-}
-
-/**
- * A team moves in: contracts of the shape of OpenZeppelin's Wizard with their tokens and holders, and metadata and pictures at a
- * server that is switched off at the end.
- */
-export async function rehearseMovingIn(): Promise<Finding[]> {
-  const world = await World.alone({ engine: "sqlite", settings: { MAX_FOREIGN_LOGS: "100000" } });
-  const host = new OldHost();
-  const folder = mkdtempSync(join(tmpdir(), "moneta-moving-in-"));
-  try {
-    await host.listen();
-    const owner = await world.node.provider.getSigner(3);
-    const holders = Array.from({ length: HOLDERS }, () => getAddress(`0x${randomBytes(20).toString("hex")}`));
-    const contracts = await deploy(owner, holders, host.url);
-    const move = new Move({ world, owner, folder, holders, contracts });
-    await move.adopt();
-    const rescued = await move.rescue();
-    await move.switchOff(rescued, host);
-    await move.addUsers();
-    await move.useLists();
-    await move.moveToken();
-    return move.seen;
-  } finally {
-    await host.close();
-    await world.stop(false);
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
 interface Team {
+  options: MoveOptions;
+  size: Size;
   world: World;
+  host: OldHost;
+  node: CountingNode;
+  home: Installation;
+  heir: Installation;
   owner: JsonRpcSigner;
   folder: string;
   holders: readonly string[];
   contracts: readonly Contract[];
+  /** Called with what a step showed, when it has ended. */
+  report: (finding: Finding) => void;
 }
 
-/** The steps of the move, with what each showed. */
+/**
+ * A team moves in: contracts of the shape of OpenZeppelin's Wizard with their tokens and holders, and metadata and pictures at a
+ * server that is switched off at the end. Then it moves on to another installation.
+ */
+export async function rehearseMovingIn(options: MoveOptions, report: (finding: Finding) => void): Promise<void> {
+  const { engine, kills, tokens } = options;
+  await using opened = new AsyncDisposableStack();
+  const usual = kills ? WITH_KILLS : USUAL;
+  const size: Size = tokens === null ? usual : { ...USUAL, tokens, holders: tokens / 2, types: ["ERC721"] };
+  const settings = { MAX_FOREIGN_LOGS: "100000" };
+  const world = await World.alone({ engine, settings, node: () => NodeProcess.underLoad() });
+  opened.defer(() => world.stop(false));
+  const limited = await LimitedProvider.start(world.node.url, kills ? { blocks: BLOCKS } : {});
+  opened.defer(() => limited.stop());
+  const node = await CountingNode.start(kills ? limited.url : world.node.url, kills ? SLOW : 0);
+  opened.defer(() => node.stop());
+  const host = new OldHost();
+  await host.listen();
+  opened.defer(() => host.close());
+  const folder = mkdtempSync(join(tmpdir(), "moneta-moving-in-"));
+  opened.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const owner = await world.node.provider.getSigner(3);
+  const holders = Array.from({ length: size.holders }, () => getAddress(`0x${randomBytes(20).toString("hex")}`));
+  const contracts = await deployWizards(owner, size, holders, host.url);
+  const home = await Installation.of(world, node.url);
+  opened.defer(() => home.records.close());
+  const heir = await Installation.beside(world, node.url, engine);
+  opened.defer(() => heir.stop());
+  const move = new Move({ options, size, world, host, node, home, heir, owner, folder, holders, contracts, report });
+  await move.adopt();
+  const rescued = await move.rescue();
+  await move.switchOff(rescued);
+  await move.addUsers();
+  await move.useLists();
+  await move.moveToken();
+  await move.compare(home);
+  const exported = await move.leave();
+  await move.arrive(exported);
+  await move.compare(heir);
+}
+
+/** The steps of the move. */
 class Move {
   readonly #team: Team;
-  readonly seen: Finding[] = [];
 
   constructor(team: Team) {
     this.#team = team;
   }
 
   /** @param words what the result says; throws when it is wrong. */
-  async #step<T>(what: string, work: () => Promise<T>, words: (result: T) => string): Promise<T> {
+  async #step<T>(what: string, work: () => Promise<T>, words: (result: T) => string, at = this.#team.home): Promise<T> {
+    const { options, node } = this.#team;
+    const { commands, service } = at;
+    const kills = commands.kills;
+    node.calls = new Map();
+    [commands.peak, commands.cpu] = [0, 0];
+    await resetPeak(service.only.pid);
     const began = performance.now();
     const result = await work();
-    this.seen.push({ what, result: `${((performance.now() - began) / 1_000).toFixed(1)} s; ${words(result)}` });
+    const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+    const killed = options.kills ? `${(commands.kills - kills).toString()} kills; ` : "";
+    const measured = options.tokens === null ? "" : await this.#measured(at);
+    this.#team.report({ what, result: `${seconds} s; ${killed}${words(result)}${measured}` });
     return result;
   }
 
-  async #cli<T>(...words: string[]): Promise<T> {
-    return JSON.parse(await this.#team.world.service.cli(...words, "--json")) as T;
+  async #measured({ service, commands }: Installation): Promise<string> {
+    const { peak = 0 } = (await residentOf(service.only.pid)) ?? {};
+    const calls = [...this.#team.node.calls].sort(([, some], [, more]) => more - some);
+    const counts = calls.map(([method, count]) => `${count.toString()} ${method}`).join(", ");
+    return `; memory: service ${peak.toFixed(0)} MiB, command ${commands.peak.toFixed(0)} MiB; ${commands.cpu.toFixed(0)} s of CPU; calls: ${counts}`;
+  }
+
+  /** These kills, in a rehearsal with kills. */
+  #kills(...kills: Kill[]): Kill[] {
+    return this.#team.options.kills ? kills : [];
   }
 
   async adopt(): Promise<void> {
-    const { contracts, world } = this.#team;
-    for (const { type, address } of contracts)
+    const { contracts, home, size } = this.#team;
+    const { tokens, holders } = size;
+    for (const { type, address } of contracts) {
+      const stored = () => home.tokens(address);
+      const wasWorking = () => home.isReading(address);
+      const kills = this.#kills(
+        { whom: "service", begin: atLeast(tokens / 4, stored), wasWorking },
+        { whom: "service", begin: atLeast(tokens / 2, stored), wasWorking },
+        { whom: "command", begin: atLeast((3 * tokens) / 4, stored) },
+      );
+      const words = ["collection", "adopt", address, "--app", home.appId, "--allow"];
       await this.#step(
-        `collection adopt: ${type} with ${TOKENS.toString()} tokens and ${HOLDERS.toString()} holders`,
-        () => this.#cli<{ state: string }>("collection", "adopt", address, "--app", world.app.appId, "--allow"),
+        `collection adopt: ${type} with ${tokens.toString()} tokens and ${holders.toString()} holders`,
+        () => home.commands.run<{ state: string }>(words, kills),
         ({ state }) => {
           require(state === "followed", `${address} is ${state}`);
           return "read to its end";
         },
       );
+    }
   }
 
   async rescue(): Promise<Rescued[]> {
+    const { contracts, home, host, node, size, folder } = this.#team;
     const rescued: Rescued[] = [];
-    for (const { type, address } of this.#team.contracts) {
-      const place = join(this.#team.folder, type);
-      const work = () => this.#cli<Rescued>("collection", "rescue", address, "--folder", place);
+    const some = size.tokens / 10;
+    const uris = grownBy(3, () => node.uris);
+    const metadata = grownBy(some, () => host.served.metadata);
+    const pictures = grownBy(some, () => host.served.pictures);
+    for (const { type, address } of contracts) {
+      const kills = this.#kills(
+        ...[uris, metadata, pictures, uris].map((begin) => ({ whom: "command" as const, begin })),
+        { whom: "service", begin: metadata },
+      );
+      const words = ["collection", "rescue", address, "--folder", join(folder, type)];
+      const work = () => home.commands.run<Rescued>(words, kills);
       rescued.push(
         await this.#step(`collection rescue: ${type}`, work, ({ tokens, served, problems }) => {
-          require(served === TOKENS, `${served.toString()} of ${tokens.toString()}: ${JSON.stringify(problems)}`);
+          require(served === size.tokens, `${served.toString()} of ${tokens.toString()}: ${JSON.stringify(problems)}`);
           return `${served.toString()} of ${tokens.toString()} tokens are served here`;
         }),
       );
@@ -119,119 +184,150 @@ class Move {
     return rescued;
   }
 
-  switchOff(rescued: readonly Rescued[], host: OldHost): Promise<unknown> {
+  switchOff(rescued: readonly Rescued[]): Promise<unknown> {
+    const { owner, host, home, options } = this.#team;
     const work = async () => {
-      for (const { call } of rescued)
-        await (await this.#team.owner.sendTransaction({ to: call.to, data: call.data })).wait();
+      for (const { call } of rescued) {
+        const sent = await owner.sendTransaction({ to: call.to, data: call.data });
+        if (options.kills) await home.commands.killService();
+        await sent.wait();
+      }
       await host.close();
-      const { findings } = await this.#cli<{ findings: { check: string; result: string }[] }>("doctor");
-      return findings.filter(({ check }) => check === "rescued");
+      await home.examine();
     };
-    return this.#step("the owner sets the base URIs, and the old host is switched off", work, (findings) => {
-      require(findings.every(({ result }) => result === "ok"), JSON.stringify(findings));
-      return "doctor: the contracts name what is served";
-    });
+    const words = () => "doctor: the contracts name what is served";
+    return this.#step("the owner sets the base URIs, and the old host is switched off", work, words);
   }
 
   addUsers(): Promise<unknown> {
-    const { folder, holders, world } = this.#team;
+    const { folder, holders, home } = this.#team;
     const file = join(folder, "users.csv");
     writeFileSync(file, holders.map((address, index) => `user-${index.toString()},${address}\n`).join(""));
-    const work = () => this.#cli<unknown>("wallets", "adopt", file, "--app", world.app.appId);
-    return this.#step(`wallets adopt: ${HOLDERS.toString()} users`, work, () => "watch-only wallets");
+    const added = () => home.users();
+    const kills = this.#kills(
+      { whom: "command", begin: atLeast(1, added) },
+      { whom: "command", begin: atLeast(holders.length / 2, added) },
+    );
+    const work = () => home.commands.run(["wallets", "adopt", file, "--app", home.appId], kills);
+    return this.#step(`wallets adopt: ${holders.length.toString()} users`, work, () => "watch-only wallets");
   }
 
   useLists(): Promise<unknown> {
-    const { world, holders } = this.#team;
+    const { home, holders, size, contracts, options } = this.#team;
     const work = async () => {
-      const path = `/v1/accounts/${holders[0] ?? ""}`;
-      const { nfts } = (await world.client.ok("GET", path)) as { nfts: { token_uri: string }[] };
-      const base = world.service.apiUrls[0] ?? "";
-      for (const { token_uri: uri } of nfts) {
-        const { image } = (await (await fetch(base + new URL(uri).pathname)).json()) as { image: string };
-        const { status } = await fetch(`${base}/ipfs/${image.replace("ipfs://", "")}`);
-        require(status === 200, `the picture ${image} is answered with ${status.toString()}`);
-      }
+      let pages = 0;
+      await compareUsers(home.client, holders, async () => {
+        if (++pages === 2 && options.kills) await home.commands.killService();
+      });
+      const { nfts } = (await home.client.ok("GET", `/v1/accounts/${holders[0] ?? ""}`)) as { nfts: object[] };
       return nfts.length;
     };
-    return this.#step("lists and pictures", work, (count) => {
-      require(count === (2 * TOKENS) / HOLDERS, `the first user has ${count.toString()} tokens`);
-      return `the first user has ${count.toString()} tokens, with metadata and pictures`;
+    return this.#step("lists", work, (count) => {
+      const expected = (contracts.length * size.tokens) / size.holders;
+      require(count === expected, `the first user has ${count.toString()} tokens`);
+      return `every user once; the first one has ${count.toString()} tokens`;
     });
   }
 
   moveToken(): Promise<unknown> {
-    const { world, owner, holders, contracts } = this.#team;
+    const { home, owner, holders, contracts, options } = this.#team;
+    const find = async () => {
+      const path = "/v1/events?types=token.minted,token.received&after=start";
+      const { events } = (await home.client.ok("GET", path)) as { events: { to_user: string | null }[] };
+      return events.length === 0 ? null : events;
+    };
     const work = async () => {
       const contract = WizardERC721__factory.connect(contracts[0]?.address ?? "", owner);
       await (await contract.mint(holders[0] ?? "", 1)).wait();
-      const find = async () => {
-        const path = "/v1/events?types=token.minted,token.received&after=start";
-        const { events } = (await world.client.ok("GET", path)) as { events: { to_user: string | null }[] };
-        return events.length === 0 ? null : events;
-      };
-      return waitFor("the event", find, { within: TIMEOUT, every: 100 });
+      if (options.kills) await home.commands.killService();
+      const events = await waitFor("the event", find, { within: TIMEOUT, every: 100 });
+      if (options.kills) await home.commands.killService();
+      return options.kills ? find() : events;
     };
     return this.#step("an event of a token that moves", work, (events) => {
-      require(events.length === 1 && events[0]?.to_user === "user-0", JSON.stringify(events));
+      require(events?.length === 1 && events[0]?.to_user === "user-0", JSON.stringify(events));
       return "with the user's name; what was read back made none";
     });
   }
-}
 
-/** Deploys both contracts, and gives their tokens to the holders. */
-async function deploy(owner: JsonRpcSigner, holders: readonly string[], url: string): Promise<Contract[]> {
-  const signer = new NonceManager(owner);
-  const single = await (await new WizardERC721__factory(signer).deploy(owner.address, 0)).waitForDeployment();
-  const copies = await (await new WizardERC1155__factory(signer).deploy(owner.address)).waitForDeployment();
-  const share = TOKENS / HOLDERS;
-  for (let at = 0; at < holders.length; at += AT_ONCE) {
-    const some = holders.slice(at, at + AT_ONCE);
-    const sent = [await single.mintEach(some, share), await copies.mintEach(some, share, at * share)];
-    for (const transaction of sent) await transaction.wait();
-  }
-  await (await single.setBaseURI(`${url}/721/`)).wait();
-  await (await copies.setURI(`${url}/1155/{id}.json`)).wait();
-  return [
-    { type: "ERC721", address: await single.getAddress() },
-    { type: "ERC1155", address: await copies.getAddress() },
-  ];
-}
-
-/** A picture, which differs for each token. */
-function pictureOf(id: string): string {
-  const colour = (Number(BigInt(id) % 0xff_ff_ffn) * 7_919) % 0xff_ff_ff;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" fill="#${colour.toString(16).padStart(6, "0")}"/></svg>`;
-}
-
-/** The server of the host that closes. */
-class OldHost {
-  readonly #server: Server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? "", this.url);
-    const [, kind = "", file = ""] = /^\/(\w+)\/(?:0x)?([0-9a-f]+)/.exec(pathname) ?? [];
-    const id = kind === "1155" ? BigInt(`0x${file}`).toString() : file;
-    if (kind === "pictures") response.setHeader("Content-Type", "image/svg+xml").end(pictureOf(file));
-    else if (file === "") response.writeHead(404).end();
-    else {
-      const metadata = { name: `Token ${id}`, image: `${this.url}/pictures/${id}.svg`, house: "the old host" };
-      response.setHeader("Content-Type", "application/json").end(JSON.stringify(metadata));
-    }
-  });
-
-  get url(): string {
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://127.0.0.1:${port.toString()}`;
+  /** Compares what an installation has with the chain, with what the old host had, and with the list of users. */
+  compare(place: Installation): Promise<unknown> {
+    const { world, host, home, size, contracts, holders, folder } = this.#team;
+    const work = async () => {
+      for (const contract of contracts) {
+        await compareHolders(world.node.provider, place.records, contract);
+        await compareServed({ host, url: place.url, contract, tokens: size.tokens });
+        if (place === home) compareFolder(host, contract, join(folder, contract.type), size.tokens);
+      }
+      await compareUsers(place.client, holders);
+      await place.examine();
+    };
+    const count = (contracts.length * size.tokens).toString();
+    const words = () => `holders, supplies and moves of the chain; ${count} tokens with the old host's bytes`;
+    const where = place === home ? "here" : "there";
+    return this.#step(`what is ${where}, compared with the chain and the old host`, work, words, place);
   }
 
-  async listen(): Promise<void> {
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
+  /** @returns the folder. */
+  leave(): Promise<string> {
+    const { home, folder, size, options } = this.#team;
+    const place = (name: string) => join(folder, name);
+    const words = (name: string) => ["export", place(name), "--app", home.appId];
+    const work = async () => {
+      if (!options.kills) {
+        await home.commands.run(words("export"));
+        return place("export");
+      }
+      const program = home.commands.start(words("killed"));
+      const copied = () => countIn(join(place("killed"), "media"));
+      await until("some media are exported", () => copied() >= size.tokens / 10, { every: 1 });
+      await home.commands.killCommand(program);
+      const again = home.commands.start(words("killed"));
+      const code = await again.gone();
+      require(code === 1 && again.output.includes("Use a new folder"), again.output);
+      await home.commands.run(words("export"));
+      return place("export");
+    };
+    const result = options.kills ? "the folder of the killed one is refused, a new one is complete" : "complete";
+    return this.#step("export", work, () => result);
   }
 
-  async close(): Promise<void> {
-    if (!this.#server.listening) return;
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, "close");
+  arrive(exported: string): Promise<unknown> {
+    const { heir, contracts, size, holders } = this.#team;
+    const [first, last] = [contracts[0]?.address ?? "", contracts.at(-1)?.address ?? ""];
+    const some = size.tokens / 10;
+    const media = () => heir.count("select count(*) as count from app_media");
+    const filled = () =>
+      heir.count("select count(*) as count from nfts where metadata is not null and contract in (?, ?)", first, last);
+    const wasWorking = async () => (await heir.isReading(first)) || (await heir.isReading(last));
+    const kills = this.#kills(
+      { whom: "command", begin: atLeast(1, () => heir.users()) },
+      { whom: "service", begin: atLeast(size.tokens / 4, () => heir.tokens(first)), wasWorking },
+      { whom: "command", begin: grownBy(some, media) },
+      { whom: "command", begin: grownBy(some, media) },
+      { whom: "command", begin: atLeast(some, filled) },
+      { whom: "command", begin: atLeast(size.tokens + some, filled) },
+    );
+    const work = () => heir.commands.run<{ complete: boolean }>(["import", exported, "--app", heir.appId], kills);
+    const result = `${holders.length.toString()} users, ${contracts.length.toString()} contracts, metadata and pictures`;
+    return this.#step(
+      "import into another installation",
+      work,
+      ({ complete }) => {
+        require(complete, "some contracts are not read");
+        return result;
+      },
+      heir,
+    );
+  }
+}
+
+/** How many files a folder has. */
+function countIn(folder: string): number {
+  try {
+    return readdirSync(folder).length;
+  } catch {
+    // It does not exist yet.
+    return 0;
   }
 }
