@@ -2,6 +2,7 @@
 -- run again. The owner of the database is not among them: only `migrate` connects as the owner, and gives the roles their
 -- rights (api/store/db/grants.sql).
 \getenv service_password SERVICE_DATABASE_PASSWORD
+\getenv relayer_password RELAYER_DATABASE_PASSWORD
 \getenv media_password MEDIA_DATABASE_PASSWORD
 \getenv ipfs_password IPFS_DATABASE_PASSWORD
 
@@ -11,7 +12,7 @@ declare
   role text;
 begin
   for name, role in values
-    ('moneta_api', 'moneta_service'), ('moneta_copies', 'moneta_media'), ('moneta_peers', 'moneta_ipfs')
+    ('moneta_api', 'moneta_service'), ('moneta_signer', 'moneta_relayer'), ('moneta_copies', 'moneta_media'), ('moneta_peers', 'moneta_ipfs')
   loop
     if not exists (select from pg_roles where rolname = role) then execute format('create role %I', role); end if;
     if not exists (select from pg_roles where rolname = name) then execute format('create user %I', name); end if;
@@ -21,5 +22,6 @@ end
 $users$;
 
 alter user moneta_api password :'service_password';
+alter user moneta_signer password :'relayer_password';
 alter user moneta_copies password :'media_password';
 alter user moneta_peers password :'ipfs_password';

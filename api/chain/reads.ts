@@ -149,6 +149,20 @@ export function delegateOf(code: string): string | null {
   return lower.startsWith(PREFIX) && lower.length === LENGTH ? getAddress(`0x${lower.slice(PREFIX.length)}`) : null;
 }
 
+/**
+ * Whose code accounts run, as each node that answers says. Null: nobody's. `contract`: the account is a contract; else the address of
+ * the contract to which it has delegated.
+ */
+export async function delegatesOf(
+  client: ChainClient,
+  accounts: readonly string[],
+): Promise<Map<string, (string | null)[]>> {
+  if (accounts.length === 0) return new Map();
+  const answers = await client.nodes.each(() => client.code([...accounts]));
+  const named = (code: string) => (code === "0x" ? null : (delegateOf(code) ?? "contract"));
+  return new Map(accounts.map((account, index) => [account, answers.map((codes) => named(codes[index] ?? "0x"))]));
+}
+
 /** Wallets that do not run the delegate's code yet. */
 export async function walletsToDelegate(client: ChainClient, wallets: string[], delegate: string): Promise<string[]> {
   const codes = await client.code(wallets);

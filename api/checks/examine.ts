@@ -4,12 +4,12 @@ import { type Check, type DoctorContext, type Finding, problem, type Result, RES
 import { effects, indexer, pins, receipts } from "./work-checks.ts";
 import { rescued } from "./rescued.ts";
 import { chain, contracts, l1Data, lanes, numbers, reserve } from "./chain-checks.ts";
-import { sealed, seed } from "./key-checks.ts";
+import { imported, sealed, seed } from "./key-checks.ts";
 import { backlog, fees, followed, funds, mined, minting, nodes, outbox, parked, relay } from "./condition-checks.ts";
 
 /** All checks, in the order of the report. Add a new check here. */
 export const CHECKS: readonly Check[] = [
-  ...[chain, nodes, contracts, seed, sealed],
+  ...[chain, nodes, contracts, seed, sealed, imported],
   ...[relay, lanes, mined, fees, l1Data, reserve, funds, numbers],
   ...[backlog, outbox, pins, parked, indexer, receipts, followed, minting, rescued, effects],
 ];

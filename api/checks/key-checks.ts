@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 
 import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
+import { fingerprintOfImportKey } from "../keys/imported-keys.ts";
 import { sealedPlace, SealError } from "../keys/sealer.ts";
 import { weakPassphrase } from "../keys/seed-file.ts";
 import { plural } from "../shared/text.ts";
 import { acceptsUnboundValues, readMeta } from "../store/db/meta.ts";
-import { sealedSample, walletSample } from "../store/doctor/sealed.ts";
+import { importedKeys, sealedSample, walletSample } from "../store/doctor/sealed.ts";
 import { type Check, ok, problem, some, warning } from "./check.ts";
 
 const WALLET_SAMPLE = 5;
@@ -45,6 +46,22 @@ export const seed: Check = {
 function fingerprintOf(walletsPublicKey: string): string {
   return createHash("sha256").update(walletsPublicKey).digest("hex");
 }
+
+/** Keys of wallets that were made elsewhere: only a backup rescues them, and only the seed opens them. */
+export const imported: Check = {
+  name: "imported",
+  asksChain: false,
+  run: async ({ database, keys: { keyring } }) => {
+    const { count, unsaved, newest } = await importedKeys(database.read);
+    const known = await readMeta(database.read, "import_key");
+    if (count > 0 && keyring !== null && known !== null && known !== fingerprintOfImportKey(keyring.importKey))
+      return problem(`The seed in SEED_FILE cannot open ${plural(count, "imported key")}: another seed was used.`);
+    if (unsaved === 0) return ok(plural(count, "imported key"));
+    return warning(
+      `${plural(unsaved, "imported key")} of ${count.toString()} came after the last \`backup\`, the newest for ${newest ?? ""}. Nothing else brings them back: make a backup.`,
+    );
+  },
+};
 
 const SEALED_SAMPLE = 20;
 

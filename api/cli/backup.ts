@@ -2,7 +2,10 @@ import { resolve } from "node:path";
 
 import type { Command } from "commander";
 
-import { parseSettings } from "../config/settings.ts";
+import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
+import { parseSettings, type Settings } from "../config/settings.ts";
+import { findKeys } from "../context/keys.ts";
+import { fingerprintOfImportKey } from "../keys/imported-keys.ts";
 import { backUp } from "../operate/backup/back-up.ts";
 import type { Manifest } from "../operate/backup/manifest.ts";
 import { restore as restoreFrom, type Restored } from "../operate/backup/restore.ts";
@@ -30,7 +33,8 @@ export function restore(terminal: Terminal): Command {
       const database = databaseName(settings.databaseUrl);
       const { manifest, chainChecked, deploymentKept } = restored;
       const result = { database, chain_checked: chainChecked, deployment_kept: deploymentKept, backup: manifest };
-      printResult(terminal, json, result, describeRestore(database, restored));
+      const keys = await aboutKeys(settings, manifest);
+      printResult(terminal, json, result, [describeRestore(database, restored), ...keys].join("\n"));
     });
 }
 
@@ -57,13 +61,26 @@ function describeRestore(database: string, { manifest, chainChecked, deploymentK
   ].join("\n");
 }
 
+/** What to know of the imported keys: only the seed that they were encrypted to opens them. */
+async function aboutKeys(settings: Settings, { imported_keys: keys, chain }: Manifest): Promise<string[]> {
+  if (keys === undefined || keys.count === 0) return [];
+  const { keyring } = await findKeys(settings, chain?.id === LOCAL_CHAIN_ID.toString());
+  const [own, many] = [keyring?.importKey, plural(keys.count, "imported key")];
+  if (own === undefined) return ["", `Only the seed of this backup opens its ${many}. It is not on this machine.`];
+  const opens = fingerprintOfImportKey(own) === keys.import_key;
+  return [
+    "",
+    opens ? `The seed opens the ${many}.` : `The seed in SEED_FILE CANNOT OPEN the ${many}: it is another one.`,
+  ];
+}
+
 /** Damaged blocks that are named. */
 const MOST_NAMED = 5;
 
 export function backup(terminal: Terminal): Command {
   return resultCommand("backup", "Back up database, hosted media and deployment file into an empty folder.", {
     examples: ["backup /backups/2026-11-22"],
-    json: "{folder, complete, not_included: [text], backup: {format, moneta, created_at, engine, server, schema, chain, database, media, deployment}}",
+    json: "{folder, complete, not_included: [text], backup: {format, moneta, created_at, engine, server, schema, chain, database, imported_keys, media, deployment}}",
     notes:
       "The service may run. Everything is checked after it was copied. The seed and SECRET_KEYS are not in a backup: save\n" +
       "them separately. A folder without manifest.json is not a backup. On PostgreSQL this needs pg_dump (see PG_BIN).\n" +
@@ -86,12 +103,17 @@ export function backup(terminal: Terminal): Command {
 }
 
 function describeBackup(folder: string, manifest: Manifest): string {
-  const { database, media, deployment, chain } = manifest;
+  const { database, media, deployment, chain, imported_keys: keys } = manifest;
   const rows = Object.values(database.rows).reduce((sum, count) => sum + count, 0);
   const { list, damaged } = media;
   return [
     `Backed up to ${folder}, and checked:`,
     `  database    ${plural(rows, "row")}, ${size(database.bytes)}`,
+    ...(keys === undefined || keys.count === 0
+      ? []
+      : [
+          `  keys        ${plural(keys.count, "imported key")} of wallets: only backups have them, and only this seed opens them`,
+        ]),
     `  media       ${list === null ? mediaElsewhere(media.store) : `${plural(list.blocks, "block")}, ${size(list.block_bytes)}`}`,
     `  deployment  ${deployment?.file ?? "no file; the database has the addresses of the contracts"}`,
     `  chain       ${chain === null ? "none yet" : `${chain.id}, up to block ${chain.block.toString()}`}`,

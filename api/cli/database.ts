@@ -24,7 +24,7 @@ export function migrate(terminal: Terminal): Command {
     notes:
       "The service does the same when it starts. Use this command to do it once, before many processes start.\n" +
       "The chain need not run, and no key is needed.\n" +
-      "PostgreSQL: gives the roles moneta_service, moneta_media and moneta_ipfs their rights, if they exist. Run it as the owner of " +
+      "PostgreSQL: gives the roles moneta_service, moneta_relayer, moneta_media and moneta_ipfs their rights, if they exist. Run it as the owner of " +
       "the database, after each upgrade.",
   }).action(async ({ json }: { json?: boolean }) => {
     // Opening the database brings it up to date.

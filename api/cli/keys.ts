@@ -18,7 +18,7 @@ import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 export function keysCreate(terminal: Terminal): Command {
   return resultCommand("create", "Create a seed and write it, encrypted with SEED_PASSPHRASE, to SEED_FILE.", {
     examples: ["keys create --show-phrase"],
-    json: "{seed_file, xpub, lanes: [address], phrase}. `phrase` only with --show-phrase.",
+    json: "{seed_file, xpub, import_key, lanes: [address], phrase}. `phrase` only with --show-phrase.",
     notes: `Never overwrites a file. ${XPUB_IS_PRIVATE}`,
   })
     .option("--show-phrase", "print the 24 words of the seed: write them down and store them offline")
@@ -32,11 +32,15 @@ export function keysCreate(terminal: Terminal): Command {
 }
 
 export function keysCheck(terminal: Terminal): Command {
-  return resultCommand("check", "Decrypt SEED_FILE with SEED_PASSPHRASE and print the lane addresses and XPUB.", {
-    examples: ["keys check"],
-    json: "{seed_file, xpub, lanes: [address]}",
-    notes: XPUB_IS_PRIVATE,
-  }).action(async (options: { json?: boolean }) => {
+  return resultCommand(
+    "check",
+    "Decrypt SEED_FILE with SEED_PASSPHRASE and print its public keys and the lane addresses.",
+    {
+      examples: ["keys check"],
+      json: "{seed_file, xpub, import_key, lanes: [address]}",
+      notes: XPUB_IS_PRIVATE,
+    },
+  ).action(async (options: { json?: boolean }) => {
     const settings = parseSettings(terminal.env);
     const passphrase = requirePassphrase(settings);
     const phrase = await readSeedFile(settings.seedFile, passphrase);
@@ -52,7 +56,7 @@ export function keysRestore(terminal: Terminal): Command {
     "Read the words of a seed from standard input and write them, encrypted, to SEED_FILE.",
     {
       examples: ["keys restore < words.txt"],
-      json: "{seed_file, xpub, lanes: [address]}",
+      json: "{seed_file, xpub, import_key, lanes: [address]}",
       notes: `Never overwrites a file. ${XPUB_IS_PRIVATE}`,
     },
   ).action(async (options: { json?: boolean }) => {
@@ -85,15 +89,22 @@ function printKeys(
 ): void {
   const keyring = createKeyring(phrase);
   const addresses = lanes.map((lane) => keyring.lane(lane).address);
-  const xpub = keyring.walletsPublicKey;
+  const { walletsPublicKey: xpub, importKey: key } = keyring;
   const text = [
     `${what}: ${seedFile}`,
     `xpub    ${xpub}`,
     `        ${XPUB_IS_PRIVATE}`,
+    `import  ${key}`,
+    "        For `wallets import --import-key`. It is public.",
     ...addresses.map((address, index) => `lane ${lanes[index]?.toString() ?? ""}  ${address}`),
     ...(shown.phrase === undefined ? [] : ["", shown.phrase]),
   ];
-  printResult(terminal, json, { seed_file: seedFile, xpub, lanes: addresses, ...shown }, text.join("\n"));
+  printResult(
+    terminal,
+    json,
+    { seed_file: seedFile, xpub, import_key: key, lanes: addresses, ...shown },
+    text.join("\n"),
+  );
 }
 
 /** @throws OperatorError */

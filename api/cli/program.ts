@@ -105,8 +105,10 @@ export const NOUNS: readonly Noun[] = [
     return [verbs.requestShow, verbs.requestList, verbs.requestFail, verbs.requestRepair];
   }),
   {
-    ...group("wallet", "Make wallets of users whose keys are elsewhere; move coins out of a wallet.", async () => {
-      return [(await import("./wallet-adopt.ts")).walletAdopt, (await import("./wallet.ts")).walletWithdraw];
+    ...group("wallet", "Make wallets of users, import their keys; move coins out of a wallet.", async () => {
+      const { walletImport } = await import("./wallet-import.ts");
+      const { walletAdopt } = await import("./wallet-adopt.ts");
+      return [walletAdopt, walletImport, (await import("./wallet.ts")).walletWithdraw];
     }),
     alias: "wallets",
   },

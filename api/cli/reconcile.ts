@@ -120,7 +120,7 @@ function describeRecovery(recovery: Recovery, dryRun: boolean): string[] {
     "Lost since the backup: request ids, metadata, unlockable content, idempotency keys and webhook settings.",
     "To restore a wallet with all its tokens, its app creates a wallet with the same user_identifier again. If the wallet was",
     "renamed, its first user_identifier counts. Then run this command once more to restore its history. A wallet without",
-    "user_identifier is lost.",
+    "user_identifier is lost. Imported keys are not on chain: run `wallets import` with them again.",
     "Apps, tokens and settings made since the backup must be created again. The event feed continues after every cursor",
     "that was handed out since the backup.",
   ];

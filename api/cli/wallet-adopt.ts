@@ -1,22 +1,12 @@
-import { readFile } from "node:fs/promises";
-import { buffer } from "node:stream/consumers";
-
 import type { Command } from "commander";
-import { getAddress, isAddress, ZeroAddress } from "ethers";
 
-import { CsvProblem, parseCsv } from "../../client/drop/csv.ts";
-import { MOST_TEXT } from "../../client/drop/layout.ts";
-import { textOfBytes } from "../../client/drop/text.ts";
-import { faultOfText, LIMITS } from "../../client/drop/values.ts";
-import { hasControls, NO_CONTROLS } from "../../client/rules/storable.ts";
 import { ADOPTED_AT_ONCE, type UserAddress, type AdoptOutcome, adoptWallets } from "../commands/adopt-wallets.ts";
-import { OperatorError } from "../operate/operator-error.ts";
-import { fileErrorReason } from "../shared/folder.ts";
 import { plural } from "../shared/text.ts";
 import { announced } from "./announced.ts";
 import { withServiceState } from "./database.ts";
 import { appNamed } from "./options.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
+import { faultOfUser, NOT_AN_ADDRESS, tableRows, textOf, walletAddress } from "./user-table.ts";
 
 interface Options {
   app: string;
@@ -69,17 +59,21 @@ async function adopt(terminal: Terminal, file: string | undefined, { app: name, 
   });
 }
 
-const REFUSALS: Readonly<Record<AdoptOutcome | "invalid_row", string | null>> = {
+/** Why an address or a user is refused; null: the row is good. */
+export const REFUSALS: Readonly<Record<AdoptOutcome | "invalid_row", string | null>> = {
   added: null,
+  completed: null,
   already_there: null,
   invalid_row: null,
   // The same for all apps: an app must not learn whose wallet it is.
   address_taken: "The address has a wallet at this service already, or belongs to the service.",
+  has_another_user: "The address is a wallet of this app with another user. Use that user identifier, or none.",
   user_identifier_taken: "The user has another wallet in this app. Rename that one first, or use another identifier.",
   quota_exceeded: "The app has used up its quota `wallets`. Raise it with `app quota`, and run the command again.",
 };
 
 interface Row extends UserAddress {
+  user: string;
   line: number;
   /** What is wrong with it by itself; null: nothing. */
   fault: string | null;
@@ -87,48 +81,10 @@ interface Row extends UserAddress {
 
 /** @throws OperatorError when the text is not a table. */
 function rowsOf(text: string): Row[] {
-  const [head, ...lines] = parsed(text);
-  const names = head?.cells.map((name) => name.toLowerCase().replaceAll(/[\s_-]/g, "")) ?? [];
-  const [user, address] = [names.indexOf("useridentifier"), names.indexOf("address")];
-  const isNamed = user !== -1 && address !== -1;
-  const places = isNamed ? { user, address, width: names.length } : { user: 0, address: 1, width: 2 };
-  return (isNamed || head === undefined ? lines : [head, ...lines]).map(({ line, cells }) => {
-    const row = { line, user: cells[places.user] ?? "", address: cells[places.address] ?? "" };
-    if (cells.length !== places.width)
-      return { ...row, fault: `The row has ${plural(cells.length, "cell")} in place of ${places.width.toString()}.` };
-    const isValid = /^0x/.test(row.address) && isAddress(row.address) && row.address !== ZeroAddress;
-    if (isValid) row.address = getAddress(row.address);
-    return { ...row, fault: faultOfUser(row.user) ?? (isValid ? null : NOT_AN_ADDRESS) };
+  return tableRows(text, ["user_identifier", "address"]).map(({ line, cells, fault }) => {
+    const { user_identifier: user = "", address: given = "" } = cells;
+    const address = walletAddress(given);
+    const wrong = fault ?? faultOfUser(user) ?? (address === null ? NOT_AN_ADDRESS : null);
+    return { line, user, address: address ?? given, fault: wrong };
   });
-}
-
-const NOT_AN_ADDRESS =
-  "address: Must be 0x and 40 hex digits, with the right checksum or in lower case, and not the zero address.";
-
-/** By the rules of `POST /v1/accounts`. */
-function faultOfUser(user: string): string | null {
-  const wrong = /^\.{0,2}$/.test(user) ? "Must not be empty, `.` or `..`." : hasControls(user) ? NO_CONTROLS : null;
-  const fault = wrong ?? faultOfText(user, LIMITS.userIdentifier);
-  return fault === null ? null : `user_identifier: ${fault}`;
-}
-
-function parsed(text: string): ReturnType<typeof parseCsv> {
-  try {
-    return parseCsv(text);
-  } catch (error) {
-    throw error instanceof CsvProblem ? new OperatorError(`Line ${error.line.toString()}: ${error.message}`) : error;
-  }
-}
-
-/** @throws OperatorError when the file cannot be read, or is too large. */
-async function textOf(file: string | undefined): Promise<string> {
-  const name = file ?? "Standard input";
-  const bytes = await (file === undefined ? buffer(process.stdin) : readFile(file)).catch((error: unknown) => {
-    const reason = fileErrorReason(error);
-    throw reason === null ? error : new OperatorError(`${name} cannot be read: ${reason}.`);
-  });
-  if (bytes.length > MOST_TEXT.bytes) throw new OperatorError(`${name} has more than 64 MiB. Split the table.`);
-  const read = textOfBytes(bytes);
-  if ("problem" in read) throw new OperatorError(`${name}: ${read.problem}`);
-  return read.text;
 }

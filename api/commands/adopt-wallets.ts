@@ -1,5 +1,7 @@
 import type { ContractAddresses } from "../chain/contracts.ts";
+import type { ImportedKey } from "../domain/stored-wallet.ts";
 import { holdApps } from "../store/apps/apps.ts";
+import { storeImportedKeys } from "../store/apps/imported-keys.ts";
 import { findWalletsOfUsers, insertWallets, type NewWallet, ownAmong, walletsAt } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import { InsertedMeanwhile } from "../store/db/errors.ts";
@@ -8,20 +10,30 @@ import { noteForeignChange } from "../store/ledger/indexed-contracts.ts";
 import { listHoldingsOf } from "../store/ledger/listed-holdings.ts";
 import { AppQuotas } from "./app-quotas.ts";
 
-/** A user of an app, and the address (EIP-55) that the user has with a key of the user's own. */
+/** A user of an app, and the address (EIP-55) that the user has with a key that was made elsewhere. */
 export interface UserAddress {
-  user: string;
+  /** null: the wallet has no user, or keeps the user that it has. Only with a key. */
+  user: string | null;
   address: string;
+  /** The key of the address; absent: the wallet is watch-only. The caller has compared the key with the address. */
+  key?: ImportedKey;
 }
 
-/** What became of one. All but the first two are refusals. */
-export type AdoptOutcome = "added" | "already_there" | "address_taken" | "user_identifier_taken" | "quota_exceeded";
+/** What became of one. `completed`: a watch-only wallet has got its key. All but the first three are refusals. */
+export type AdoptOutcome =
+  | "added"
+  | "completed"
+  | "already_there"
+  | "address_taken"
+  | "has_another_user"
+  | "user_identifier_taken"
+  | "quota_exceeded";
 
 /** Wallets of one commit. */
 export const ADOPTED_AT_ONCE = 500;
 
 /**
- * Makes watch-only wallets of an app, at most `ADOPTED_AT_ONCE`. The same call again changes nothing.
+ * Makes wallets of an app, with their keys or watch-only, at most `ADOPTED_AT_ONCE`. The same call again changes nothing.
  * @returns what became of each, in their order.
  */
 export function adoptWallets(
@@ -34,13 +46,21 @@ export function adoptWallets(
     // Blocks that are read at this moment do not know these wallets. The note makes the indexer read them again.
     await lockLedger(trx);
     const { outcomes, added } = await decide(trx, contracts, appId, users);
-    if (added.length === 0) return outcomes;
+    const keys = users.flatMap(({ address, key }, index) =>
+      key && isThere(outcomes[index]) ? [{ address, ...key }] : [],
+    );
     const inserted = await insertWallets(trx, added, Date.now());
     if (inserted.size < added.length) throw new InsertedMeanwhile("another process has stored one of the wallets");
     await listHoldingsOf(trx, inserted);
-    await noteForeignChange(trx);
+    if (keys.length > 0) await storeImportedKeys(trx, keys, Date.now());
+    if (added.length > 0) await noteForeignChange(trx);
     return outcomes;
   });
+}
+
+/** Whether the app has the wallet now. */
+export function isThere(outcome: AdoptOutcome | undefined): boolean {
+  return outcome === "added" || outcome === "completed" || outcome === "already_there";
 }
 
 async function decide(
@@ -55,22 +75,31 @@ async function decide(
   for (const address of await ownAmong(trx, users)) taken.add(address);
   const ofUsers = await findWalletsOfUsers(
     trx,
-    users.map(({ user }) => ({ appId, userIdentifier: user })),
+    users.flatMap(({ user }) => (user === null ? [] : [{ appId, userIdentifier: user }])),
   );
-  const own = [...stored.values()].filter((wallet) => wallet.app_id === appId && wallet.watch_only === 1);
-  const adopted = new Map(own.map((wallet) => [wallet.address, wallet.user_identifier]));
+  // Wallets of the app whose keys do not come from the seed.
+  const own = [...stored.values()].filter((wallet) => wallet.app_id === appId && wallet.path === "");
+  const known = new Map(
+    own.map((one) => [one.address, { user: one.user_identifier, watchOnly: one.watch_only === 1 }]),
+  );
   const named = new Set(ofUsers.flatMap((wallet) => wallet?.user_identifier ?? []));
   const added: NewWallet[] = [];
-  const outcomes = users.map(({ user, address }): AdoptOutcome => {
-    if (adopted.get(address) === user) return "already_there";
+  const outcomes = users.map(({ user, address, key }): AdoptOutcome => {
+    const there = known.get(address);
+    if (there !== undefined && (there.user === user || user === null)) {
+      const completes = there.watchOnly && key !== undefined;
+      if (completes) there.watchOnly = false;
+      return completes ? "completed" : "already_there";
+    }
+    if (there !== undefined && key !== undefined) return "has_another_user";
     if (taken.has(address)) return "address_taken";
-    if (named.has(user)) return "user_identifier_taken";
+    if (user !== null && named.has(user)) return "user_identifier_taken";
     if (quotas.refusalOf(appId, { wallets: 1 }) !== null) return "quota_exceeded";
     quotas.add(appId, { wallets: 1 });
-    added.push({ appId, userIdentifier: user, address, path: null });
+    added.push({ appId, userIdentifier: user, address, path: key === undefined ? null : "" });
     taken.add(address);
-    named.add(user);
-    adopted.set(address, user);
+    if (user !== null) named.add(user);
+    known.set(address, { user, watchOnly: key === undefined });
     return "added";
   });
   return { outcomes, added };

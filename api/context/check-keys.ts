@@ -3,10 +3,11 @@ import { createHash } from "node:crypto";
 import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
 import { databaseOfNoLane, unknownTransaction } from "../domain/conditions.ts";
+import { fingerprintOfImportKey } from "../keys/imported-keys.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { weakPassphrase } from "../keys/seed-file.ts";
 import type { Database } from "../store/db/database.ts";
-import { readMeta, writeMetaOnce } from "../store/db/meta.ts";
+import { readMeta, writeMeta, writeMetaOnce } from "../store/db/meta.ts";
 import { hasRequests } from "../store/requests/requests.ts";
 import { allLanes, readLane, reusedNonces } from "../store/sending/lanes.ts";
 import type { Chain } from "./chain-identity.ts";
@@ -53,11 +54,16 @@ async function checkSeed(database: Database, { keyring, walletsPublicKey }: Keys
   const known =
     (await readMeta(database.read, "wallets_key")) ??
     (await database.write((trx) => writeMetaOnce(trx, "wallets_key", fingerprint)));
-  if (known === fingerprint) return;
+  if (known === fingerprint) {
+    const importKey = keyring === null ? null : fingerprintOfImportKey(keyring.importKey);
+    if (importKey !== null && (await readMeta(database.read, "import_key")) !== importKey)
+      await database.write((trx) => writeMeta(trx, "import_key", importKey));
+    return;
+  }
   throw new StartupError(
     keyring === null
       ? `XPUB is the key of another seed than the one that this database's wallets come from. Set XPUB to what \`npm run cli -- keys check\` prints where that seed is. Nothing was changed. ${XPUB_IS_PRIVATE}`
-      : "SEED_FILE holds another seed than the one that this database's wallets come from. Set SEED_FILE to the right file. Nothing was changed.",
+      : "SEED_FILE holds another seed than the one that this database's wallets come from. It opens no imported keys, either. Set SEED_FILE to the right file. Nothing was changed.",
   );
 }
 

@@ -1,6 +1,8 @@
-import { getBytes, HDNodeWallet, hexlify, Mnemonic, SigningKey } from "ethers";
+import { computeAddress, getBytes, HDNodeWallet, hexlify, Mnemonic, SigningKey } from "ethers";
 
+import type { ImportedKey, StoredWallet } from "../domain/stored-wallet.ts";
 import { addToPrivateKey, publicKeyOf } from "../shared/crypto.ts";
+import { importKeysOf, openImported } from "./imported-keys.ts";
 import { addressOfPoint, deriveNode, NO_CHILD, type PublicNode, WALLETS_ROOT } from "./wallet-deriver.ts";
 
 /** Operator lane k signs with `m/44'/60'/1'/0/k`. */
@@ -21,8 +23,12 @@ export function deployerKeyOf(phrase: string): string {
 export interface Keyring {
   /** Extended public key of the wallets' root. It derives addresses and cannot sign. */
   readonly walletsPublicKey: string;
-  /** @param path `a/b/c`, as stored with the wallet. */
+  /** Public key to which keys of wallets that were made elsewhere are encrypted. */
+  readonly importKey: string;
+  /** @param path `a/b/c`. */
   wallet(path: string): Signer;
+  /** The only way to the key of a stored wallet. @throws Error when it is not the wallet's: no other key must sign in its place. */
+  signer(wallet: StoredWallet): Promise<WalletSigner>;
   lane(index: number): Signer;
 }
 
@@ -32,9 +38,17 @@ interface Signer {
   key: SigningKey;
 }
 
+export interface WalletSigner extends Signer {
+  /** null: the seed alone makes the key. */
+  imported: ImportedKey | null;
+}
+
 /** @param phrase BIP-39 seed phrase. */
 export function createKeyring(phrase: string): Keyring {
-  const master = HDNodeWallet.fromSeed(Mnemonic.fromPhrase(phrase).computeSeed());
+  const seed = getBytes(Mnemonic.fromPhrase(phrase).computeSeed());
+  const master = HDNodeWallet.fromSeed(seed);
+  const importKeys = importKeysOf(seed);
+  seed.fill(0);
   const wallets = master.derivePath(WALLETS_ROOT);
   const walletsRoot = privateNode(wallets);
   const lanesRoot = privateNode(master.derivePath(LANES_ROOT));
@@ -42,13 +56,33 @@ export function createKeyring(phrase: string): Keyring {
   const lanes = new Map<number, Signer>();
   return {
     walletsPublicKey: wallets.neuter().extendedKey,
+    importKey: importKeys.publicKey,
     wallet: (path) => signerAt(walletsRoot, path),
+    signer: async (wallet) => {
+      const { address, key } = wallet;
+      const imported = typeof key === "string" ? null : key;
+      const signer =
+        typeof key === "string"
+          ? signerAt(walletsRoot, key)
+          : signerOf(await openImported(importKeys, wallet, key.sealed));
+      if (signer.address === address) return { ...signer, imported };
+      throw new Error(
+        `the seed does not make wallet ${address}: set SEED_FILE to the seed that made this database's wallets`,
+      );
+    },
     lane: (index) => {
       const signer = lanes.get(index) ?? signerAt(lanesRoot, index.toString());
       lanes.set(index, signer);
       return signer;
     },
   };
+}
+
+/** The bytes are erased. */
+function signerOf(bytes: Uint8Array): Signer {
+  const key = new SigningKey(hexlify(bytes));
+  bytes.fill(0);
+  return { address: computeAddress(key.publicKey), key };
 }
 
 /** An extended private key of BIP-32. */

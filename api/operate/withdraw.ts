@@ -9,7 +9,7 @@ import { replacementFees } from "../domain/wei.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { signDigest } from "../shared/crypto.ts";
 import { pause } from "../shared/pause.ts";
-import { walletPaths } from "../store/apps/wallets.ts";
+import { storedWallets } from "../store/apps/imported-keys.ts";
 import { endWithdrawal, openWithdrawals, recordWithdrawal, type Versions } from "../store/apps/withdrawals.ts";
 import type { Database } from "../store/db/database.ts";
 import { confirmedBlock } from "../store/db/meta.ts";
@@ -85,9 +85,9 @@ async function stateOf({ client, database }: WithdrawPlace, versions: Versions):
  */
 async function signAndRecord(place: WithdrawPlace, wallet: string, to: string, before?: Versions): Promise<Versions> {
   const { database, client, chainId, keyring, coin, maxFeePerGas: most } = place;
-  const path = (await walletPaths(database.read, [wallet])).get(wallet);
-  const signer = path === undefined ? null : keyring.wallet(path);
-  if (signer?.address !== wallet)
+  const [stored] = await storedWallets(database.read, [wallet]);
+  const signer = stored && (await keyring.signer(stored).catch(() => undefined));
+  if (signer === undefined)
     throw new OperatorError(
       `${wallet} is not a wallet of this service, or it is watch-only, or SEED_FILE has another seed.`,
     );

@@ -10,7 +10,7 @@ import { isAdoptedMint, isOfWallet, type WalletCommand } from "../domain/command
 import type { GasMeasurement, MintSlots } from "../domain/gas-estimate.ts";
 import { MAX_BATCH } from "../domain/request.ts";
 import { Slices } from "../shared/in-slices.ts";
-import { walletPaths } from "../store/apps/wallets.ts";
+import { signingWallets } from "../store/apps/wallets.ts";
 import { endWithdrawal, openWithdrawals } from "../store/apps/withdrawals.ts";
 import { confirmedBlock } from "../store/db/meta.ts";
 import { mintingOf, type MintingRow } from "../store/requests/minting.ts";
@@ -52,6 +52,19 @@ const UNREAD_WAIT = 2_000;
 
 /** The delegations that a batch must carry, by wallet: authorizations, as EIP-7702 calls them. */
 type Delegations = Map<string, Authorization>;
+
+/** What a request says that waits because its wallet cannot delegate. */
+const NOT_SIGNED = {
+  "nodes disagree": {
+    heldBy: "The nodes name different nonces of the wallet, and its delegation needs the right one.",
+    waitingFor: "nodes_disagree",
+  },
+  "delegated elsewhere": {
+    heldBy:
+      "Somebody else with the key of the imported wallet has delegated it to another contract. Import it again with --replace-delegations.",
+    waitingFor: "unknown",
+  },
+} as const;
 
 /**
  * Turns claimed requests into one `Relay.execute`, as many as its gas allows. A request whose batches reverted as a whole shares it
@@ -173,7 +186,7 @@ async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequ
   const wallets = await walletSigners(database.read, keyring, sendersOf(signed));
   const signedDelegations = await signDelegations(context, wallets, sendersOf(signed.filter(({ foreign }) => foreign)));
   const recipients = commands.flatMap((command) => (command.kind === "mint-erc721" ? [command.to] : []));
-  const ownRecipients = await walletPaths(database.read, [...new Set(recipients)]);
+  const ownRecipients = await signingWallets(database.read, [...new Set(recipients)]);
   const mintable = await mintingOf(
     database.read,
     new Set(commands.flatMap((command) => (isAdoptedMint(command) ? [command.collection] : []))),
@@ -191,9 +204,8 @@ async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequ
     }
     const wallet = isOfWallet(command) && command.foreign ? command.from : null;
     const delegation = wallet === null ? undefined : signedDelegations.get(wallet);
-    if (delegation === null) {
-      const heldBy = "The nodes name different nonces of the wallet, and its delegation needs the right one.";
-      unsent.push({ kind: "held", request, heldBy, waitingFor: "nodes_disagree" });
+    if (typeof delegation === "string") {
+      unsent.push({ kind: "held", request, ...NOT_SIGNED[delegation] });
       continue;
     }
     if (wallet !== null && delegation !== undefined) {
@@ -246,7 +258,7 @@ function encode(
   { contracts, chainId }: RelayerContext,
   { command, number }: NumberedRequest,
   wallets: WalletSigners,
-  ownRecipients: ReadonlyMap<string, string>,
+  ownRecipients: ReadonlySet<string>,
   minting: MintingRow | undefined,
 ): EncodedCall & { callsRecipient: boolean } {
   if (minting !== undefined && isAdoptedMint(command))

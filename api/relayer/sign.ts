@@ -1,12 +1,13 @@
 import { type Authorization, hashAuthorization, type SigningKey, Transaction } from "ethers";
 
-import { walletsToDelegate } from "../chain/reads.ts";
+import { delegatesOf, walletsToDelegate } from "../chain/reads.ts";
 import { refuseGasLimit, signTransaction } from "../chain/transaction.ts";
 import type { Fees } from "../domain/wei.ts";
-import type { Keyring } from "../keys/keyring.ts";
+import type { Keyring, WalletSigner } from "../keys/keyring.ts";
 import { signDigest } from "../shared/crypto.ts";
 import { Slices } from "../shared/in-slices.ts";
-import { delegatedAmong, walletPaths } from "../store/apps/wallets.ts";
+import { storedWallets } from "../store/apps/imported-keys.ts";
+import { delegatedAmong } from "../store/apps/wallets.ts";
 import { noncesAfterWithdrawals } from "../store/apps/withdrawals.ts";
 import { DatabaseError } from "../store/db/errors.ts";
 import type { Db } from "../store/db/sql.ts";
@@ -14,22 +15,15 @@ import type { SignedAttempt } from "../store/sending/batches.ts";
 import { readLane } from "../store/sending/lanes.ts";
 import type { RelayerContext } from "./context.ts";
 
-export type WalletSigners = Map<string, ReturnType<Keyring["wallet"]>>;
+export type WalletSigners = Map<string, WalletSigner>;
 
-/** Keys of the service's wallets among the addresses. @throws when the seed makes another wallet. */
+/** Keys of the service's wallets among the addresses. @throws Error when a key is not the wallet's, or cannot be had. */
 export async function walletSigners(read: Db, keyring: Keyring, addresses: string[]): Promise<WalletSigners> {
   const signers: WalletSigners = new Map();
   const slices = new Slices();
-  for (const [address, path] of await walletPaths(read, addresses)) {
+  for (const wallet of await storedWallets(read, addresses)) {
     await slices.next();
-    const signer = keyring.wallet(path);
-    // A different seed must never sign in this wallet's place.
-    if (signer.address !== address) {
-      throw new Error(
-        `the seed does not make wallet ${address}: set SEED_FILE to the seed that made this database's wallets`,
-      );
-    }
-    signers.set(address, signer);
+    signers.set(wallet.address, await keyring.signer(wallet));
   }
   return signers;
 }
@@ -41,19 +35,31 @@ export interface Delegation {
   doubtful: boolean;
 }
 
+/** Why a wallet's authorization cannot be signed now. */
+export type NotSigned = "nodes disagree" | "delegated elsewhere";
+
 /**
- * Authorizations, by address, of the wallets that need one. Null: the nodes name different nonces. With a wrong one, the chain
- * would ignore the authorization, and the wallet's call would fail.
+ * Authorizations, by address, of the wallets that need one. With a wrong nonce, the chain would ignore the authorization, and the
+ * wallet's call would fail.
  */
 export async function signDelegations(
   { client, chainId, contracts: { delegate }, database }: RelayerContext,
   wallets: WalletSigners,
   addresses: string[],
-): Promise<Map<string, Delegation | null>> {
-  const signed = new Map<string, Delegation | null>();
+): Promise<Map<string, Delegation | NotSigned>> {
+  const signed = new Map<string, Delegation | NotSigned>();
   if (addresses.length === 0) return signed;
   const certain = await delegatedAmong(database.read, addresses);
+  // Who else has the key of an imported wallet may change its delegation and nonce at any time.
+  const imported = await delegatesOf(
+    client,
+    addresses.filter((address) => wallets.get(address)?.imported != null),
+  );
   const undelegated = await walletsToDelegate(client, addresses, delegate);
+  for (const [address, codes] of imported) {
+    const isSure = certain.has(address) && codes.every((one) => one === delegate);
+    if (!isSure && !undelegated.includes(address)) undelegated.push(address);
+  }
   const known = await noncesAfterWithdrawals(database.read, addresses);
   const answers = await client.nodes.each(() => client.nonces(undelegated));
   const slices = new Slices();
@@ -62,13 +68,18 @@ export async function signDelegations(
     const wallet = wallets.get(address);
     const index = undelegated.indexOf(address);
     if (wallet === undefined || (index === -1 && certain.has(address))) continue;
+    const others = imported.get(address)?.filter((one) => one !== null && one !== delegate) ?? [];
+    if (wallet.imported?.replacesDelegation === false && others.length > 0) {
+      signed.set(address, "delegated elsewhere");
+      continue;
+    }
     // The node says that the wallet has delegated, and no final block has shown it. If that is not true, the wallet has used a nonce
     // for each withdrawal only, and the authorization with the next one holds. If it is true, the chain ignores it, for little gas.
     const expected = known.get(address) ?? 0;
     const named = index === -1 ? [expected] : answers.flatMap((nonces) => nonces[index] ?? []);
     const nonce = named.length === 1 ? named[0] : named.find((one, at) => named.indexOf(one) !== at);
     if (nonce === undefined) {
-      signed.set(address, null);
+      signed.set(address, "nodes disagree");
       continue;
     }
     // With the number of the chain: with 0 the authorization would hold on every chain.

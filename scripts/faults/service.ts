@@ -51,6 +51,9 @@ export class ControlledService extends ServiceProcess {
   }
 }
 
+/** Bytes that a command prints at most. */
+const MOST_OUTPUT = 64 * 1_048_576;
+
 /** The roles, with the number of processes that have each on PostgreSQL. */
 const PROCESSES = { api: 2, relayer: 2, indexer: 2, webhooks: 2, media: 2, ipfs: 1 } as const;
 export type ProcessRole = keyof typeof PROCESSES;
@@ -146,9 +149,17 @@ export class Service {
   }
 
   /** Runs a command of the command line with the settings of the first process. @returns its output. @throws when it fails. */
-  async cli(...words: string[]): Promise<string> {
-    const options = { cwd: ROOT, env: { PATH: process.env["PATH"], ...this.members[0]?.env } };
-    return (await promisify(execFile)(process.execPath, ["api/cli/main.ts", ...words], options)).stdout;
+  cli(...words: string[]): Promise<string> {
+    return this.cliWith("", ...words);
+  }
+
+  /** As `cli`. @param input on standard input. */
+  async cliWith(input: string, ...words: string[]): Promise<string> {
+    const env = { PATH: process.env["PATH"], ...this.members[0]?.env };
+    const options = { cwd: ROOT, env, maxBuffer: MOST_OUTPUT };
+    const running = promisify(execFile)(process.execPath, ["api/cli/main.ts", ...words], options);
+    running.child.stdin?.end(input);
+    return (await running).stdout;
   }
 
   /** Starts a command of the command line with the settings of the first process. */

@@ -9,9 +9,11 @@ import { BlockFiles } from "../../content/block-files.ts";
 import { isAbsent } from "../../shared/folder.ts";
 import { hashFile, readRegular, writeHashed } from "../../shared/hashed-files.ts";
 import { syncFile, syncFolder } from "../../shared/write-new-file.ts";
+import { importedKeysOf } from "../../store/apps/imported-keys.ts";
+import { openExistingDatabase } from "../../store/db/database.ts";
 import type { Db } from "../../store/db/sql.ts";
-import { readMeta } from "../../store/db/meta.ts";
-import { appliedMigrations, unknownMigrations } from "../../store/db/migrate.ts";
+import { readMeta, writeMeta } from "../../store/db/meta.ts";
+import { appliedMigrations, MIGRATIONS, unknownMigrations } from "../../store/db/migrate.ts";
 import { readMediaPlace } from "../../store/media/media-store.ts";
 import { countAllRows, differentCounts } from "../../store/move/tables.ts";
 import { checkSqliteFile } from "../../store/move/restore-place.ts";
@@ -43,13 +45,13 @@ export async function backUp(deps: BackupDeps, to: string): Promise<Manifest> {
 
 async function copyTwiceIfNeeded(deps: BackupDeps, folder: string): Promise<Manifest> {
   const first = await copyAll(deps, folder);
-  if (first.media.damaged.length === 0) return finish(folder, first);
+  if (first.media.damaged.length === 0) return finish(deps, folder, first);
   await deps.report(
     "Blocks of hosted content are missing. The database is copied again, because they may have been deleted since.",
   );
   await rm(join(folder, DATABASE_FILES[first.engine]));
   await rm(join(folder, BLOCK_LIST), { force: true });
-  return finish(folder, await copyAll(deps, folder));
+  return finish(deps, folder, await copyAll(deps, folder));
 }
 
 async function copyAll(deps: BackupDeps, folder: string): Promise<Manifest> {
@@ -68,7 +70,23 @@ async function copyAll(deps: BackupDeps, folder: string): Promise<Manifest> {
   const media = await copyMedia(deps, db, folder);
   const deployment = chain === null ? null : await copyDeployment(settings.deploymentsDir, `${chain.id}.json`, folder);
   const server = snapshot.engine === "postgres" ? snapshot.server : null;
-  return { ...createdNow(), moneta: packageJson.version, engine, server, schema, chain, database, media, deployment };
+  const keys = IMPORTED_KEYS in database.rows ? { imported_keys: await importedKeysOf(db) } : {};
+  const made = { ...createdNow(), moneta: packageJson.version, engine, server, schema, chain };
+  return { ...made, database, ...keys, media, deployment };
+}
+
+/** Databases of earlier versions have no such table. */
+const IMPORTED_KEYS = "imported_keys";
+
+/** `doctor` warns of keys that are in no backup. A database of an earlier version is not opened: that would update its tables. */
+async function rememberKeys({ settings }: BackupDeps, { imported_keys: keys, schema }: Manifest): Promise<void> {
+  if (keys === undefined || keys.count === 0 || schema.length < Object.keys(MIGRATIONS).length) return;
+  const database = await openExistingDatabase(settings.databaseUrl);
+  try {
+    await database.write((trx) => writeMeta(trx, "imported_keys_saved", keys.newest.toString()));
+  } finally {
+    await database.close();
+  }
 }
 
 /** Copies the snapshot, and compares the rows of the copy with it. */
@@ -138,9 +156,10 @@ async function copyDeployment(from: string, file: string, folder: string): Promi
   return { file, ...(await writeHashed(target, readRegular(await realpath(source)))) };
 }
 
-async function finish(folder: string, manifest: Manifest): Promise<Manifest> {
+async function finish(deps: BackupDeps, folder: string, manifest: Manifest): Promise<Manifest> {
   await endNewFolder(folder);
   await writeManifest(folder, manifest);
+  await rememberKeys(deps, manifest);
   return manifest;
 }
 

@@ -54,6 +54,8 @@ const content = z.strictObject({
   /** `block` is the last block whose events are stored. Null: the service was never started with the database. */
   chain: z.strictObject({ id: z.string(), genesis: z.string(), block: z.number().int() }).nullable(),
   database: z.strictObject({ ...part, rows: z.record(z.string(), count) }),
+  /** Keys of wallets that were made elsewhere, with the fingerprint of what they are encrypted to. Absent: from an earlier version. */
+  imported_keys: z.strictObject({ count, newest: count, import_key: z.string().nullable() }).optional(),
   media: z.strictObject({
     /** Where the service keeps hosted media; null: it has none yet. */
     store: z.string().nullable(),

@@ -28,7 +28,7 @@ import {
 import { skipFeeds } from "../../store/reconcile/recovered-app.ts";
 import { rollback } from "../../store/ledger/rollback.ts";
 import { skipTokenEvents } from "../../store/ledger/token-events.ts";
-import { walletPaths } from "../../store/apps/wallets.ts";
+import { signingWallets } from "../../store/apps/wallets.ts";
 import type { StoredRequest } from "../../store/requests/requests.ts";
 import { inRanges } from "./replay.ts";
 import { OperatorError } from "../operator-error.ts";
@@ -319,6 +319,6 @@ async function lostWallets(deps: ReconcileDeps, batches: LostBatch[]): Promise<s
     .flatMap((batch) => batch.calls)
     .flatMap(({ command, happened }) => (happened && isOfWallet(command) ? [command.from] : []));
   const unique = [...new Set(signers)];
-  const known = await walletPaths(deps.database.read, unique);
+  const known = await signingWallets(deps.database.read, unique);
   return unique.filter((address) => !known.has(address));
 }

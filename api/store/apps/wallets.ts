@@ -17,7 +17,7 @@ export interface WalletOwner {
 /** A wallet that is not stored yet. */
 export interface NewWallet extends WalletOwner {
   address: string;
-  /** Of its key; null: the key is elsewhere, and the wallet is watch-only. */
+  /** Of its key; null: the key is elsewhere, and the wallet is watch-only. Empty: it was imported. */
   path: string | null;
 }
 
@@ -131,12 +131,13 @@ export async function searchWallets(db: Db, appId: string, search: string, limit
   );
 }
 
-/** Derivation paths (`a/b/c`) by address. Addresses that are not wallets of the service, or watch-only, are left out. */
-export async function walletPaths(db: Db, addresses: string[]): Promise<Map<string, string>> {
-  if (addresses.length === 0) return new Map();
-  const { rows } = await sql<{ address: string; path: string }>`
-    select address, path from wallets where watch_only = 0 and address in ${textSet(db, addresses)}`.execute(db);
-  return new Map(rows.map((row) => [row.address, row.path]));
+/** Those of the addresses that are wallets of the service for which it signs. */
+export async function signingWallets(db: Db, addresses: readonly string[]): Promise<Set<string>> {
+  const wallets = await walletsAt(
+    db,
+    addresses.map((address) => ({ address })),
+  );
+  return new Set([...wallets.values()].filter((one) => one.watch_only === 0).map(({ address }) => address));
 }
 
 /** Those of the wallets of which it is certain that they have delegated. */

@@ -43,6 +43,8 @@ export function isOfServer(error: unknown): error is ServerError {
   return error instanceof Error && "severity" in error && "code" in error;
 }
 
+/** PostgreSQL's code: this user may not do that. */
+export const NO_PRIVILEGE = "42501";
 /** Failures of a transaction that may succeed when it runs again: a deadlock or a serialization failure. */
 const REPEATABLE = ["40001", "40P01"];
 /** Another transaction has inserted the same key in the meantime. The next run sees its row, and decides otherwise. */

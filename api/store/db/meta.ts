@@ -28,6 +28,10 @@ export type MetaKey =
   | "genesis"
   /** SHA-256 of the wallets' extended public key, hex. It identifies the seed. */
   | "wallets_key"
+  /** SHA-256 of the public key of the seed to which imported keys are encrypted, hex. */
+  | "import_key"
+  /** The newest imported key that a backup has: its `id`. */
+  | "imported_keys_saved"
   /** The addresses of the service's contracts, as JSON. */
   | "contracts"
   /** Last block whose events are stored. */

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 
 import { holderIsGone } from "../../shared/lease-holder.ts";
-import { codeOf, DatabaseError } from "./errors.ts";
+import { codeOf, DatabaseError, NO_PRIVILEGE } from "./errors.ts";
 import { isDue } from "./due.ts";
 import { type Db, engineOf, type Trx } from "./sql.ts";
 import * as initial from "./migrations/0001-initial.ts";
@@ -34,6 +34,7 @@ import * as withdrawals from "./migrations/0024-v0.4.0-withdrawals.ts";
 import * as adoptedCollections from "./migrations/0025-v0.4.0-adopted-collections.ts";
 import * as watchOnlyWallets from "./migrations/0026-v0.4.0-watch-only-wallets.ts";
 import * as rescueReports from "./migrations/0027-v0.4.0-rescue-reports.ts";
+import * as importedKeys from "./migrations/0029-v0.4.0-imported-keys.ts";
 import * as mintingIntoAdopted from "./migrations/0030-v0.4.0-minting-into-adopted-contracts.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
@@ -72,13 +73,12 @@ export const MIGRATIONS: Migrations = {
   "0025-v0.4.0-adopted-collections": adoptedCollections,
   "0026-v0.4.0-watch-only-wallets": watchOnlyWallets,
   "0027-v0.4.0-rescue-reports": rescueReports,
+  "0029-v0.4.0-imported-keys": importedKeys,
   "0030-v0.4.0-minting-into-adopted-contracts": mintingIntoAdopted,
 };
 
 /** The migration after which processes of some roles are in a table of their own. */
 const TABLES_OF_ROLES = "0020-v0.4.0-crashes-roles-and-reasons";
-/** PostgreSQL's code: this user may not do that. */
-const NO_PRIVILEGE = "42501";
 /** Longest time for which a process says that it runs, in milliseconds. A time further ahead is from a wrong clock. */
 const LONGEST_PRESENCE = 3_600_000;
 
@@ -177,7 +177,7 @@ async function storedNames(db: Db): Promise<string[]> {
 }
 
 /** The roles that `grants.sql` knows. */
-const ROLES = ["moneta_service", "moneta_media", "moneta_ipfs"];
+const ROLES = ["moneta_service", "moneta_relayer", "moneta_media", "moneta_ipfs"];
 const GRANTS = new URL("grants.sql", import.meta.url);
 
 /**

@@ -83,13 +83,27 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     address: string;
     app_id: string;
     user_identifier: string | null;
-    /** Last three steps of the derivation path, `a/b/c`. Empty if it is watch-only. */
+    /** Last three steps of the derivation path, `a/b/c`. Empty if it is watch-only, or its key is in `imported_keys`. */
     path: string;
     created_at: number;
     /** 1: in a final block, a call through the wallet's delegate has succeeded. Then it is certain that the wallet has delegated. */
     delegated: Generated<number>;
     /** 1: a user's address whose key is elsewhere. It is listed, and never signs. Anybody can name an address, so it shows no secrets. */
     watch_only: Generated<number>;
+  };
+
+  /**
+   * Private keys of wallets that were made elsewhere. No block and no seed brings them back, only a backup. On PostgreSQL, only the
+   * role of the relayer reads `sealed`.
+   */
+  imported_keys: {
+    id: Generated<number>;
+    wallet: string;
+    /** A JWE, bound to the wallet and its app. The seed opens it. */
+    sealed: string;
+    /** 1: the wallet may delegate to the service's contract although it has delegated to another one. */
+    replaces_delegation: number;
+    created_at: number;
   };
 
   /**

@@ -199,7 +199,7 @@ export async function compareHistory(trx: Trx, chain: Db, repair: boolean): Prom
   let first = Infinity;
   const differences = await compareRows<Entry>(trx, chain, {
     key: PLACE,
-    read: async (db, after) => withoutWatchOnly(trx, await history(db, after)),
+    read: async (db, after) => withoutNamed(trx, await history(db, after)),
     what: (entry) => `history at block ${entry.block_number.toString()}, log ${entry.log_index.toString()}`,
     words: (stored, real) => [historyWords(stored), historyWords(real)],
     repair: (stored, real) => {
@@ -236,11 +236,11 @@ async function history(db: Db, after: Entry | null, fromBlock = 0): Promise<Entr
   return rows.map((row) => ({ ...row, wallets: (byTransfer.get(row.id) ?? []).map((one) => one.wallet).sort() }));
 }
 
-/** The history of a watch-only wallet begins with its adoption. No block says when that was. */
-async function withoutWatchOnly(trx: Trx, entries: Entry[]): Promise<Entry[]> {
+/** The history of a watch-only or imported wallet begins when it was named. No block says when that was. */
+async function withoutNamed(trx: Trx, entries: Entry[]): Promise<Entry[]> {
   const owners = entries.flatMap(({ wallets }) => wallets);
   const { rows } = await sql<{ address: string }>`
-    select address from wallets where watch_only = 1 and address in ${textSet(trx, owners)}`.execute(trx);
+    select address from wallets where path = '' and address in ${textSet(trx, owners)}`.execute(trx);
   const left = new Set(rows.map(({ address }) => address));
   return entries.map((entry) => ({ ...entry, wallets: entry.wallets.filter((wallet) => !left.has(wallet)) }));
 }

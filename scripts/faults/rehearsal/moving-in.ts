@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { getAddress, type JsonRpcSigner } from "ethers";
+import { computeAddress, type JsonRpcSigner } from "ethers";
 
 import { WizardERC721__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC721__factory.ts";
 import { LimitedProvider } from "../../scene/limited-provider.ts";
@@ -54,6 +54,8 @@ interface Team {
   owner: JsonRpcSigner;
   folder: string;
   holders: readonly string[];
+  /** Their private keys, which the old host hands out. */
+  keys: readonly string[];
   contracts: readonly Contract[];
   /** Called with what a step showed, when it has ended. */
   report: (finding: Finding) => void;
@@ -81,19 +83,35 @@ export async function rehearseMovingIn(options: MoveOptions, report: (finding: F
   const folder = mkdtempSync(join(tmpdir(), "moneta-moving-in-"));
   opened.defer(() => rmSync(folder, { recursive: true, force: true }));
   const owner = await world.node.provider.getSigner(3);
-  const holders = Array.from({ length: size.holders }, () => getAddress(`0x${randomBytes(20).toString("hex")}`));
+  const keys = Array.from({ length: size.holders }, () => `0x${randomBytes(32).toString("hex")}`);
+  const holders = keys.map((key) => computeAddress(key));
   const contracts = await deployWizards(owner, size, holders, host.url);
   const home = await Installation.of(world, node.url);
   opened.defer(() => home.records.close());
   const heir = await Installation.beside(world, node.url, engine);
   opened.defer(() => heir.stop());
-  const move = new Move({ options, size, world, host, node, home, heir, owner, folder, holders, contracts, report });
+  const move = new Move({
+    options,
+    size,
+    world,
+    host,
+    node,
+    home,
+    heir,
+    owner,
+    folder,
+    holders,
+    keys,
+    contracts,
+    report,
+  });
   await move.adopt();
   const rescued = await move.rescue();
   await move.switchOff(rescued);
   await move.addUsers();
   await move.useLists();
   await move.moveToken();
+  await move.importKeys();
   await move.compare(home);
   const exported = await move.leave();
   await move.arrive(exported);
@@ -247,6 +265,28 @@ class Move {
     return this.#step("an event of a token that moves", work, (events) => {
       require(events?.length === 1 && events[0]?.to_user === "user-0", JSON.stringify(events));
       return "with the user's name; what was read back made none";
+    });
+  }
+
+  /** Half of the holders' keys. One of them then moves a token. */
+  async importKeys(): Promise<void> {
+    const { world, home, keys, contracts, owner } = this.#team;
+    const half = keys.slice(0, keys.length / 2);
+    const rows = half.map((key, index) => `user-${index.toString()},${key}\n`).join("");
+    const words = ["wallets", "import", "--app", home.appId, "--json"];
+    const work = async () => JSON.parse(await world.service.cliWith(rows, ...words)) as { completed: number };
+    await this.#step(`wallets import: ${half.length.toString()} keys`, work, ({ completed }) => {
+      require(completed === half.length, `${completed.toString()} wallets have their keys`);
+      return "watch-only wallets sign now";
+    });
+    const token = { contract_address: contracts[0]?.address, token_id: 1, from_user: "user-0" };
+    const move = async () => {
+      const id = await home.client.accept("/v1/transfers", { ...token, to_address: owner.address });
+      return world.final(world.app, id ?? "");
+    };
+    await this.#step("a transfer of an imported wallet", move, ({ status }) => {
+      require(status === "completed", `the transfer is ${String(status)}`);
+      return "completed";
     });
   }
 

@@ -13,6 +13,7 @@ import { jsonOfCli, runCli } from "./support/run.ts";
 interface Keys {
   seed_file: string;
   xpub: string;
+  import_key: string;
   lanes: string[];
   phrase?: string;
 }
@@ -45,7 +46,7 @@ describe("command line: keys", () => {
   describe("create", () => {
     it("writes a file that only its owner can read, and prints the words only on request", async () => {
       const made = await jsonOfCli<Keys>(env, "keys", "create");
-      expect(made).to.have.all.keys("seed_file", "xpub", "lanes");
+      expect(made).to.have.all.keys("seed_file", "xpub", "import_key", "lanes");
       expect(new Set(made.lanes).size).to.equal(3);
       expect((await stat(made.seed_file)).mode & 0o777).to.equal(0o600);
       const shown = await jsonOfCli<Keys>(

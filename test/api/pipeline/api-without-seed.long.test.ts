@@ -4,17 +4,21 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
-import { HDNodeWallet } from "ethers";
+import { HDNodeWallet, Wallet } from "ethers";
 
 import { createKeyring } from "../../../api/keys/keyring.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { createWalletDeriver, WALLETS_ROOT } from "../../../api/keys/wallet-deriver.ts";
+import { foundInMemory } from "../../support/memory.ts";
+import type { TestProcess } from "../../support/process.ts";
 import { startTestService } from "../../support/service.ts";
 import { useService } from "../../support/use-service.ts";
+import { importKeys } from "../cli/support/import-keys.ts";
 import { jsonOfCli } from "../cli/support/run.ts";
 
 interface Created {
   xpub: string;
+  import_key: string;
   phrase: string;
 }
 
@@ -24,6 +28,7 @@ describe("an API process with XPUB and without the seed", () => {
   const { api } = moneta;
   const secretKeys = randomBytes(32).toString("base64");
   let seed: Created;
+  let running: TestProcess;
 
   /** Processes on different machines share the database and the chain, but no folder. */
   const machine = (name: string) => ({
@@ -50,7 +55,7 @@ describe("an API process with XPUB and without the seed", () => {
   before(async () => {
     seed = await jsonOfCli<Created>(signs(), "keys", "create", "--show-phrase");
     expect(await jsonOfCli<Created>(signs(), "keys", "check")).to.include({ xpub: seed.xpub });
-    await moneta.startProcess(accepts());
+    running = await moneta.startProcess(accepts());
   });
 
   it("creates wallets with the addresses that the seed gives, and no seed", async () => {
@@ -70,6 +75,21 @@ describe("an API process with XPUB and without the seed", () => {
     const { nfts } = await api.ok<{ nfts: { unlockable_content: string }[] }>("GET", `/v1/accounts/${to}`);
     expect(nfts.map((nft) => nft.unlockable_content)).to.deep.equal(["treasure"]);
     expect(existsSync(join(moneta.folder, "relayer", "local-secrets.json"))).to.equal(false);
+  });
+
+  it("never has an imported key in its memory, while the wallet is used", async () => {
+    const { privateKey, address } = Wallet.createRandom();
+    const key = Buffer.from(privateKey.slice(2), "hex");
+    const rows = [`ann,${privateKey}`];
+    const options = ["--import-key", seed.import_key];
+    const env = { ...moneta.env, ...machine("operator"), SEED_FILE: join(moneta.folder, "none") };
+    expect(await importKeys(env, moneta.app.appId, rows, ...options)).to.include({ added: 1 });
+    const collection = await api.collection({ type: "ERC721" });
+    const { nft_token_id: token } = await api.completed("/v1/nfts", { collection_address: collection, to_user: "ann" });
+    await api.move(collection, Number(token), address, await api.wallet());
+    const forms = [key, key.toString("hex"), key.toString("hex").toUpperCase(), key.toString("base64url")];
+    // The address is there, so the search finds what is there.
+    expect(await foundInMemory(running.pid, [address, ...forms])).to.deep.equal([true, false, false, false, false]);
   });
 
   it("does not start with the key of another seed or with a private key, which it does not print", async () => {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect } from "chai";
+import { Wallet } from "ethers";
 
 import type { Shape } from "../../../client/client.ts";
 import { WizardERC721__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC721__factory.ts";
@@ -10,11 +11,17 @@ import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ROOT } from "../../support/process.ts";
 import { useService } from "../../support/use-service.ts";
-import { jsonOfCli } from "../cli/support/run.ts";
+import { runImport } from "../cli/support/import-keys.ts";
+import { jsonOfCli, runCli } from "../cli/support/run.ts";
 
-const ROLES = ["moneta_service", "moneta_media", "moneta_ipfs"] as const;
+const ROLES = ["moneta_service", "moneta_relayer", "moneta_media", "moneta_ipfs"] as const;
 /** The users that compose.yaml's database has. */
-const USERS = { moneta_service: "moneta_api", moneta_media: "moneta_copies", moneta_ipfs: "moneta_peers" };
+const USERS = {
+  moneta_service: "moneta_api",
+  moneta_relayer: "moneta_signer",
+  moneta_media: "moneta_copies",
+  moneta_ipfs: "moneta_peers",
+};
 /** What creates them, without the commands of psql that read the passwords from the environment. */
 const CREATE_USERS = readFileSync(join(ROOT, "ops/database-users.sql"), "utf8")
   .replaceAll(/^\\getenv .*$/gm, "")
@@ -52,15 +59,16 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
     // Each does its work alone.
     const service = { DATABASE_URL: urlOf("moneta_service") };
     await moneta.startProcess({ ROLES: "api", ...service });
-    for (const role of ["relayer", "indexer", "webhooks"])
+    for (const role of ["indexer", "webhooks"])
       await moneta.spawn({ ROLES: role, ...service }).printed(/"msg":"serving"/);
+    const relayer = moneta.spawn({ ROLES: "relayer", DATABASE_URL: urlOf("moneta_relayer") });
     const media = moneta.spawn({ ROLES: "media", DATABASE_URL: urlOf("moneta_media") });
     const ipfs = moneta.spawn({
       ROLES: "ipfs",
       DATABASE_URL: urlOf("moneta_ipfs"),
       IPFS_LISTEN: "/ip4/127.0.0.1/tcp/0",
     });
-    for (const process of [media, ipfs]) await process.printed(/"msg":"serving"/);
+    for (const process of [relayer, media, ipfs]) await process.printed(/"msg":"serving"/);
   });
   after(async () => {
     // The database, and with it every right that they had, is gone.
@@ -117,6 +125,24 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
       expect(await refusal(role, "drop table requests"), role).to.match(/must be owner/);
       expect(await refusal(role, "delete from kysely_migration"), role).to.match(NO_RIGHT);
     }
+  });
+
+  it("let only the relayer have imported keys, which transfer and burn as all others", async () => {
+    const { privateKey, address } = Wallet.createRandom();
+    const imports = (role: (typeof ROLES)[number]) => {
+      const env = { ...moneta.env, DATABASE_URL: urlOf(role) };
+      return runImport(env, `ann,${privateKey}`, "--app", moneta.app.appId);
+    };
+    expect((await imports("moneta_service")).errors).to.contain("Only a user of the role moneta_relayer stores keys");
+    expect((await imports("moneta_relayer")).output).to.contain("1 wallet added");
+    for (const role of ["moneta_service", "moneta_media", "moneta_ipfs"] as const)
+      for (const text of ["select sealed from imported_keys", "update imported_keys set sealed = ''"])
+        expect(await refusal(role, text), role).to.match(NO_RIGHT);
+    const collection = await api.collection({ type: "ERC721" });
+    const { nft_token_id: id } = await api.mint(collection, address);
+    await api.move(collection, Number(id), address, await api.wallet());
+    const doctor = await runCli({ ...moneta.env, DATABASE_URL: urlOf("moneta_service") }, "doctor");
+    expect(doctor.output).to.contain("1 imported key of 1 came after the last");
   });
 
   it("have exactly these rights", async () => {
@@ -180,11 +206,12 @@ type Verb = "select" | "insert" | "update" | "delete";
 type Rights = Record<string, string[]>;
 
 const NO_WRITES = ["kysely_migration", "kysely_migration_lock"];
-const UNREADABLE = ["api_tokens", "attempts", "console_sessions", "idempotency_keys"];
+const UNREADABLE = ["api_tokens", "attempts", "console_sessions", "idempotency_keys", "imported_keys"];
 
 /** The committed list. A new table is read by `moneta_media` unless it is listed, so think about it. @param tables all of them. */
 const RIGHTS: Record<(typeof ROLES)[number], (tables: string[]) => Rights> = {
-  moneta_service: (tables) =>
+  moneta_service: (tables) => ({ ...RIGHTS.moneta_relayer(tables), imported_keys: ["select(created_at,id,wallet)"] }),
+  moneta_relayer: (tables) =>
     ofEach(tables, (table) => (NO_WRITES.includes(table) ? ["select"] : ["select", "insert", "update", "delete"])),
   moneta_media: (tables) =>
     ofEach(tables, (table) =>

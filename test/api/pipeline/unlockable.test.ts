@@ -1,5 +1,3 @@
-import { join } from "node:path";
-import { readdir, readFile } from "node:fs/promises";
 import { Writable } from "node:stream";
 import { expect } from "chai";
 import pino from "pino";
@@ -8,35 +6,11 @@ import { ERC721Collection__factory } from "../../../types/ethers-contracts/facto
 import { eventually } from "../../support/eventually.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { Foreign } from "../../support/foreign.ts";
-import type { ServiceFixture } from "../../support/service.ts";
+import { everythingStored } from "../../support/everything-stored.ts";
 import { useService } from "../../support/use-service.ts";
 import { runCli } from "../cli/support/run.ts";
 
 const SECRET = "Würfel-7c1f: the key lies under the third stone";
-
-/** The bytes of something that a service has stored. */
-interface Stored {
-  name: string;
-  bytes: Buffer;
-}
-
-/** Every file of the data folder, and every row of the database, which may be on a server. */
-async function everythingStored({ folder, service }: ServiceFixture): Promise<Stored[]> {
-  const stored: Stored[] = [];
-  for (const file of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    const path = join(file.parentPath, file.name);
-    if (file.isFile()) stored.push({ name: path, bytes: await readFile(path) });
-  }
-  const { read } = service.database;
-  for (const { name } of await read.introspection.getTables()) {
-    const rows = await read
-      .selectFrom(name as "meta")
-      .selectAll()
-      .execute();
-    stored.push({ name, bytes: Buffer.from(JSON.stringify(rows)) });
-  }
-  return stored;
-}
 
 describe("unlockable content on a real node", () => {
   const log: string[] = [];

@@ -39,6 +39,7 @@ interface ComposeFile {
 const FILLED: Record<string, string> = {
   DATABASE_PASSWORD: "0123456789abcdef",
   SERVICE_DATABASE_PASSWORD: "1123456789abcdef",
+  RELAYER_DATABASE_PASSWORD: "4123456789abcdef",
   MEDIA_DATABASE_PASSWORD: "2123456789abcdef",
   IPFS_DATABASE_PASSWORD: "3123456789abcdef",
   RPC_URL: "https://node.example/key",
@@ -60,7 +61,12 @@ const NOT_PASSED = [
   "SEED_PASSPHRASE_FILE",
 ];
 /** The user of PostgreSQL of each process. */
-const USERS: Record<string, string> = { migrate: "moneta", media: "moneta_copies", ipfs: "moneta_peers" };
+const USERS: Record<string, string> = {
+  migrate: "moneta",
+  relayer: "moneta_signer",
+  media: "moneta_copies",
+  ipfs: "moneta_peers",
+};
 /** Made by the operator before the first start. */
 const OF_THE_OPERATOR = ["./deployments", "./secrets/seed.jwe"];
 

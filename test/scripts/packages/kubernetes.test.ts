@@ -89,7 +89,7 @@ describe("ops/kubernetes.yaml", () => {
     expect(secrets).to.deep.equal({
       migrate: ["moneta-database-owner", "moneta-node"],
       api: ["moneta-api", "moneta-database", "moneta-node"],
-      relayer: ["moneta-database", "moneta-node", "moneta-relayer", "moneta-seed"],
+      relayer: ["moneta-database-relayer", "moneta-node", "moneta-relayer", "moneta-seed"],
       indexer: ["moneta-database", "moneta-node"],
       webhooks: ["moneta-database", "moneta-node", "moneta-webhooks"],
       media: ["moneta-database-media", "moneta-node"],

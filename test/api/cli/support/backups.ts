@@ -7,7 +7,7 @@ import { createTestDatabase } from "../../../support/database.ts";
 import { TEST_ENGINE } from "../../../support/engine.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { backupSettings } from "../../../support/pg-bin.ts";
-import type { ServiceFixture } from "../../../support/service.ts";
+import type { OwnService } from "../../../support/own-service.ts";
 import { useService } from "../../../support/use-service.ts";
 import { jsonOfCli } from "./run.ts";
 
@@ -38,13 +38,13 @@ export function useBackups(): BackupFixture {
 }
 
 class BackupFixture {
-  readonly moneta: ServiceFixture;
+  readonly moneta: OwnService;
   made: MadeBackup | null = null;
   wallet = "";
   #cleanups: (() => Promise<void>)[] = [];
   #names = 0;
 
-  constructor(moneta: ServiceFixture) {
+  constructor(moneta: OwnService) {
     this.moneta = moneta;
   }
 

@@ -33,6 +33,7 @@ import {
   touchConsoleSession,
 } from "../../../../api/store/apps/console-sessions.ts";
 import { findStoredAnswers, insertAnswers } from "../../../../api/store/apps/idempotency.ts";
+import { importedKeysOf, storedWallets, storeImportedKeys } from "../../../../api/store/apps/imported-keys.ts";
 import { lockQuotas, readCounted, readQuotaUse, readQuotaUses, setQuotas } from "../../../../api/store/apps/quotas.ts";
 import { countOlderFingerprints, everythingSealed, replaceSealed } from "../../../../api/store/apps/sealed.ts";
 import {
@@ -43,7 +44,7 @@ import {
   delegatedAmong,
   ownAmong,
   setUserIdentifier,
-  walletPaths,
+  signingWallets,
 } from "../../../../api/store/apps/wallets.ts";
 import {
   endWithdrawal,
@@ -123,11 +124,19 @@ async function callsOfAnApp({ read, write }: Tour): Promise<void> {
   await write((trx) => setUserIdentifier(trx, BUSY.wallet, "user-of-the-busy-wallet"));
   await findWalletsOfUsers(read, [{ appId: app, userIdentifier: "user-7" }]);
   for (const page of PAGES) await listWallets(read, app, "oldest", page);
-  await walletPaths(read, [BUSY.wallet, "nobody"]);
+  await signingWallets(read, [BUSY.wallet, "nobody"]);
   await delegatedAmong(read, [BUSY.wallet, "nobody"]);
   await ownAmong(read, [{ address: BUSY.wallet }, { address: "nobody" }]);
   await write((trx) => noteDelegated(trx, [BUSY.wallet]));
   await withdrawals({ read, write });
+  const key = { address: BUSY.wallet, sealed: "jwe", replacesDelegation: false };
+  await write(async (trx) => {
+    // A wallet without a path has its key there.
+    await trx.updateTable("wallets").set({ path: "" }).where("address", "=", BUSY.wallet).execute();
+    await storeImportedKeys(trx, [key], 1);
+  });
+  await storedWallets(read, [BUSY.wallet, "nobody"]);
+  await importedKeysOf(read);
 }
 
 async function withdrawals({ read, write }: Tour): Promise<void> {

@@ -98,6 +98,7 @@ const STATEMENTS = [
    select '${BUSY.app}', 'key-' || i, 'old:' || i, '{}', 1 from n`,
   `${N} insert into wallets (address, app_id, user_identifier, path, created_at)
    select 'wallet-' || (i - 1), '${BUSY.app}', 'user-' || i, '0/0/' || i, 1 from n`,
+  `${N} insert into imported_keys (wallet, sealed, replaces_delegation, created_at) select 'wallet-' || (i - 1), 'jwe', 0, i from n`,
   `${N} insert into batches (lane, nonce, status, size, block_number, gas_used, fee_wei, cost_day, ran, created_at)
    select 9, i, 'closed', 1, i, 1, '1', 0, 1, 1 from n`,
   `${N} insert into attempts (batch_id, hash, raw, max_fee_per_gas, max_priority_fee_per_gas, gas_limit, created_at)

@@ -1,0 +1,52 @@
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { spawn } from "node:child_process";
+
+/** What `wallets import --json` prints. */
+export interface Imported {
+  app_id: string;
+  added: number;
+  completed: number;
+  already_there: number;
+  refused: number;
+  rows: {
+    line: number;
+    user_identifier: string | null;
+    address: string | null;
+    delegate: string | null;
+    result: string;
+    message: string | null;
+  }[];
+}
+
+interface Ran {
+  output: string;
+  errors: string;
+  code: number | null;
+}
+
+/** The command reads standard input, so it runs as a program. */
+export function startImport(env: Record<string, string>, input: string, ...words: string[]) {
+  const main = ["api/cli/main.ts", "wallets", "import", ...words];
+  const child = spawn(process.execPath, main, { env: { ...process.env, ...env } });
+  child.stdin.end(input);
+  return child;
+}
+
+export async function runImport(env: Record<string, string>, input: string, ...words: string[]): Promise<Ran> {
+  const child = startImport(env, input, ...words);
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  return { output, errors, code: child.exitCode };
+}
+
+/** @param rows lines of standard input. */
+export async function importKeys(
+  env: Record<string, string>,
+  app: string,
+  rows: readonly string[],
+  ...options: string[]
+): Promise<Imported> {
+  const { output, errors } = await runImport(env, rows.join("\n"), "--app", app, "--json", ...options);
+  if (output === "") throw new Error(errors);
+  return JSON.parse(output) as Imported;
+}
