@@ -281,7 +281,7 @@ class Move {
     });
     const token = { contract_address: contracts[0]?.address, token_id: 1, from_user: "user-0" };
     const move = async () => {
-      const id = await home.client.accept("/v1/transfers", { ...token, to_address: owner.address });
+      const id = await world.client.accept("/v1/transfers", { ...token, to_address: owner.address });
       return world.final(world.app, id ?? "");
     };
     await this.#step("a transfer of an imported wallet", move, ({ status }) => {
