@@ -1,6 +1,6 @@
 import type { ChainClient } from "../chain/client.ts";
 import { decodeMoves, moveCountOf } from "../chain/codec/decode.ts";
-import { NodesDivided } from "../chain/errors.ts";
+import { NodeDisagrees, NodesDivided } from "../chain/errors.ts";
 import { RangeTooLarge, type RawLog } from "../chain/query-logs.ts";
 import { MOST_ADOPTED_MOVES } from "../config/limits.ts";
 import { crashPoint } from "../shared/crash-point.ts";
@@ -110,15 +110,30 @@ async function readBlocks(
   }
 }
 
-/** What is read here is stored as final, so another node, if there is one, must have the same logs. @throws NodesDivided */
+/**
+ * What is read here is stored as final, so another node, if there is one, must have the same logs. If it has not, the majority counts.
+ * @throws NodesDivided, NodeDisagrees
+ */
 async function confirm(client: ChainClient, { from, to, foreign, indexed, flooding }: ChainRange): Promise<void> {
-  const other = await client.nodes.second(async () => {
-    const [last = null] = await client.blocks([to]);
-    return last === null ? null : readDigests(client, null, indexed, { from, to, last });
-  });
-  if (other === null || flooding.size > 0) return;
+  if (flooding.size > 0) return;
   const own = await digestLogs([], foreign);
-  for (let block = from; block <= to; block++) if (!isSameSet(own(block), other(block))) throw new NodesDivided(block);
+  const compare = async () => {
+    const [last = null] = await client.blocks([to]);
+    if (last === null) return null;
+    const other = await readDigests(client, null, indexed, { from, to, last });
+    for (let block = from; block <= to; block++) if (!isSameSet(own(block), other(block))) return { differsAt: block };
+    return { differsAt: null };
+  };
+  const first = await client.nodes.second(compare);
+  if (first === null || first.differsAt === null) return;
+  const votes = (await client.nodes.vote(compare, "working others")).flatMap(({ answer }) => answer ?? []);
+  const against = votes.filter(({ differsAt }) => differsAt !== null).length;
+  const same = votes.length - against + 1;
+  if (same === against) throw new NodesDivided(first.differsAt);
+  if (same < against)
+    client.nodes.skip(
+      new NodeDisagrees(`most nodes have other logs of the past, about block ${first.differsAt.toString()}`),
+    );
 }
 
 /** The blocks of a range, in parts of moderate size. null: a block is too large. */
