@@ -63,6 +63,11 @@ export class Installation {
     return this.count("select count(user_identifier) as count from wallets where app_id = ?", this.appId);
   }
 
+  async relay(): Promise<string> {
+    const { value } = await this.records.one<{ value: string }>("select value from meta where key = 'contracts'");
+    return (JSON.parse(value) as { relay: string }).relay;
+  }
+
   async isReading(contract: string): Promise<boolean> {
     const text = "select count(*) as count from foreign_contracts where state = 'reading' and address = ?";
     return (await this.count(text, contract)) === 1;

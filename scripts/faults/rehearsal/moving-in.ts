@@ -18,7 +18,7 @@ import { CountingNode } from "./counting-node.ts";
 import { Installation } from "./installation.ts";
 import { OldHost } from "./old-host.ts";
 import { type Finding, require } from "./production.ts";
-import { type Contract, deployWizards, type Size } from "./wizards.ts";
+import { type Contract, deployWizards, letMint, type Size } from "./wizards.ts";
 
 interface MoveOptions {
   engine: Engine;
@@ -34,6 +34,9 @@ const WITH_KILLS: Size = { tokens: 1_200, holders: 1_200, atOnce: 12, types: ["E
 const [BLOCKS, SLOW] = [4, 50];
 /** Milliseconds within which an event must be there. */
 const TIMEOUT = 600_000;
+
+/** Tokens that are minted into each contract, and the first of their ids. */
+const [NEW_TOKENS, FIRST_NEW] = [500, 1_000_000_000];
 
 /** What the command line prints with `--json`. */
 interface Rescued {
@@ -111,6 +114,7 @@ export async function rehearseMovingIn(options: MoveOptions, report: (finding: F
   await move.addUsers();
   await move.useLists();
   await move.moveToken();
+  await move.mint();
   await move.importKeys();
   await move.compare(home);
   const exported = await move.leave();
@@ -266,6 +270,31 @@ class Move {
       require(events?.length === 1 && events[0]?.to_user === "user-0", JSON.stringify(events));
       return "with the user's name; what was read back made none";
     });
+  }
+
+  /** A launch in each contract, after its owner has let the relay mint. */
+  async mint(): Promise<void> {
+    const { world, home, holders, contracts, owner, options } = this.#team;
+    const count = Math.min(NEW_TOKENS, holders.length);
+    for (const contract of contracts) {
+      const { type, address } = contract;
+      const work = async () => {
+        await letMint(owner, contract, await home.relay());
+        await home.commands.run(["collection", "minting", address]);
+        const items = holders.slice(0, count).map((to, index) => ({
+          ...{ collection_address: address, to_address: to, token_id: FIRST_NEW + index },
+          ...(type === "ERC721" ? {} : { quantity: 1 }),
+        }));
+        const ids = await world.client.acceptBatch("/v1/nfts/batch", items);
+        if (options.kills) await home.commands.killService();
+        const made = await Promise.all(ids.map((id) => world.final(world.app, id ?? "")));
+        return made.filter(({ status, nft_token_id: id }, index) => status === "completed" && id === FIRST_NEW + index);
+      };
+      await this.#step(`collection minting: ${type}`, work, (made) => {
+        require(made.length === count, `${made.length.toString()} of ${count.toString()} tokens were minted`);
+        return `${count.toString()} tokens minted by POST /v1/nfts/batch`;
+      });
+    }
   }
 
   /** Half of the holders' keys. One of them then moves a token. */

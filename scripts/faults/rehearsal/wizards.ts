@@ -1,7 +1,7 @@
 import { type JsonRpcSigner, NonceManager } from "ethers";
 
 import { WizardERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC1155__factory.ts";
-import { WizardERC721__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC721__factory.ts";
+import { WizardRolesERC721__factory } from "../../../types/ethers-contracts/factories/mocks/WizardRolesERC721__factory.ts";
 
 export interface Contract {
   type: "ERC721" | "ERC1155";
@@ -30,7 +30,7 @@ export async function deployWizards(
   const share = tokens / holders.length;
   const contracts: Contract[] = [];
   for (const type of types) {
-    const single = type === "ERC721" ? await new WizardERC721__factory(signer).deploy(owner.address, 0) : null;
+    const single = type === "ERC721" ? await new WizardRolesERC721__factory(signer).deploy(owner.address, 0) : null;
     const contract = single ?? (await new WizardERC1155__factory(signer).deploy(owner.address));
     await contract.waitForDeployment();
     for (let at = 0; at < holders.length; at += atOnce) {
@@ -45,4 +45,10 @@ export async function deployWizards(
     contracts.push({ type, address: await contract.getAddress() });
   }
   return contracts;
+}
+
+/** Their owner lets the relay mint. */
+export async function letMint(owner: JsonRpcSigner, { address }: Contract, relay: string): Promise<void> {
+  const contract = WizardRolesERC721__factory.connect(address, owner);
+  await (await contract.grantRole(await contract.MINTER_ROLE(), relay)).wait();
 }
