@@ -26,8 +26,7 @@ function selector(signature: string): string {
   return id(signature).slice(0, 10);
 }
 
-describe("an adopted contract that lies", function () {
-  this.timeout(60_000);
+describe("an adopted contract that lies", () => {
   const moneta = useService();
   const { api } = moneta;
   let owner: JsonRpcSigner;

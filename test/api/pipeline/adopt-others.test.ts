@@ -13,8 +13,7 @@ import { follow } from "../support/follow.ts";
 
 const TOKENS = "token.minted,token.burned,token.sent,token.received,token.transferred";
 
-describe("an adopted contract, and apps that follow it", function () {
-  this.timeout(25_000);
+describe("an adopted contract, and apps that follow it", () => {
   // Movements have no events until their blocks are deep.
   const moneta = useService({ proxy: true, settings: { CONFIRMATIONS: "4" } });
   let owner: JsonRpcSigner;

@@ -20,8 +20,7 @@ const WEEK = 7 * 86_400;
 
 type TypedText = Shape<"TypedText">;
 
-describe("the permission to adopt a contract", function () {
-  this.timeout(60_000);
+describe("the permission to adopt a contract", () => {
   const moneta = useService();
   const { api } = moneta;
   let owner: JsonRpcSigner;

@@ -12,8 +12,7 @@ import { adoptAllowed, foreignRow, holdersOf, readBack, wrongTotals } from "../s
 
 const MOST_MOVES = 20;
 
-describe("minting into an adopted contract, reorgs and floods", function () {
-  this.timeout(30_000);
+describe("minting into an adopted contract, reorgs and floods", () => {
   // The chain is reverted, and floods begin early.
   const moneta = useService({ settings: { CONFIRMATIONS: "4" }, limits: { foreignLogs: MOST_MOVES } });
   let owner: JsonRpcSigner;

@@ -32,8 +32,7 @@ interface Minting {
   rights_known: boolean;
 }
 
-describe("minting into an adopted contract", function () {
-  this.timeout(20_000);
+describe("minting into an adopted contract", () => {
   const moneta = useService();
   const { api } = moneta;
   const folder = useFolder();
