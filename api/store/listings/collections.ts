@@ -211,7 +211,9 @@ const COLUMNS = {
   listed: "integer",
   block_number: "integer",
   created_at: "integer",
-} as const satisfies SetColumns<Exclude<keyof CollectionRow, "seq" | "verified" | "adopted" | "total_supply" | "rescue">>;
+} as const satisfies SetColumns<
+  Exclude<keyof CollectionRow, "seq" | "verified" | "adopted" | "total_supply" | "rescue">
+>;
 const NAMES = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
 
 /** Stores collections. Each is listed once its block is deep enough. */
