@@ -215,7 +215,7 @@ export async function tryMint(
   let reason = "The contract answers nothing.";
   const unused = BigInt(hexlify(randomBytes(15))).toString();
   for (const tokenId of type === "ERC721" ? [unused] : [unused, ...known]) {
-    const command = probe(type, contract, to, tokenId);
+    const command = probe(type, contract, to, tokenId, minting);
     const data = minting.encode(command);
     const calls = [data, data + uintWord(BigInt(unused))].map((calldata) => ({
       from: relay,
@@ -234,8 +234,8 @@ export async function tryMint(
   return reason;
 }
 
-function probe(type: CollectionType, collection: string, to: string, tokenId: string): Mint {
-  const adopted = { tokenId, uri: "ipfs://" };
+function probe(type: CollectionType, collection: string, to: string, tokenId: string, { takes }: MintFunction): Mint {
+  const adopted = { tokenId: takes.has("token_id") ? tokenId : null, uri: takes.has("uri") ? "ipfs://" : null };
   if (type === "ERC721") return { kind: "mint-erc721", collection, to, metadata: null, adopted };
   return { kind: "mint-erc1155", collection, to, tokenId, quantity: "1", adopted };
 }

@@ -169,15 +169,18 @@ function mintVariant(collection: StoredCollection, fields: MintFields, recipient
   const minting = collection.adoption?.mintFunction ?? null;
   if (minting !== null) return mintAdopted(collection, mintFunction(minting), fields, recipients);
   if (collection.type === "ERC721") return mintErc721(collection, fields, recipients);
+  if (isNewId(fields)) return createErc1155(collection, fields, recipients);
+  return mintErc1155(collection, fields, recipients);
+}
+
+/** Whether the fields are those of a new id. @throws ApiError when some are those of more copies. */
+function isNewId(fields: MintFields): boolean {
   const create = given(fields, ["initial_supply", "initial_owner"]);
   const more = given(fields, ["quantity", "to_address"]);
-  if (create.length > 0 && more.length > 0) {
-    const message =
-      "Send either initial_supply and initial_owner (a new id), or quantity and to_address (more copies).";
+  const message = "Send either initial_supply and initial_owner (a new id), or quantity and to_address (more copies).";
+  if (create.length > 0 && more.length > 0)
     throw refusal("validation_failed", [...create, ...more], "conflict", message);
-  }
-  if (create.length > 0) return createErc1155(collection, fields, recipients);
-  return mintErc1155(collection, fields, recipients);
+  return create.length > 0;
 }
 
 function mintErc721(collection: StoredCollection, fields: MintFields, recipients: Recipients): Mint {
@@ -207,8 +210,7 @@ function mintAdopted(
     ...(type === "ERC721" ? ERC1155_ONLY.filter((field) => field !== "uri" && field !== "token_id") : []),
   ];
   refuse(fields, unwanted, "validation_failed", `The contract mints by ${signature}, which does not take this field.`);
-  const isNew = given(fields, ["initial_supply", "initial_owner"]).length > 0;
-  const [amount, destination] = isNew
+  const [amount, destination] = isNewId(fields)
     ? (["initial_supply", "initial_owner"] as const)
     : (["quantity", "to_address"] as const);
   requireAll(
@@ -221,6 +223,8 @@ function mintAdopted(
   const adopted = { tokenId: fields.token_id?.toString() ?? null, uri: fields.uri ?? null };
   const metadata = given(fields, METADATA_FIELDS).length > 0 ? storedTokenMetadata(metadataOf(fields)) : null;
   if (type === "ERC721") return { kind: "mint-erc721", collection: address, to, metadata, adopted };
+  if (!takes.has("quantity") && fields[amount] !== 1n)
+    throw refusal("validation_failed", [amount], "not_allowed", `The contract mints by ${signature}: one copy only.`);
   const token = {
     collection: address,
     to,

@@ -2,7 +2,6 @@ import type { Logger } from "pino";
 
 import { MOST_STRANGER_MOVES } from "../config/limits.ts";
 import { moveCountOf } from "../chain/codec/decode.ts";
-import type { RawLog } from "../chain/query-logs.ts";
 import { type Condition, unknownTransaction } from "../domain/conditions.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { secondsSince } from "../shared/metrics.ts";
@@ -237,14 +236,21 @@ function blockOf({ batches, entries, edits, to }: SliceToStore): number {
   return batches[0]?.blockNumber ?? entries[0]?.move.blockNumber ?? edits[0]?.blockNumber ?? to;
 }
 
-/** Moves by foreign contract, as they count against its limit: those of an adopted one in the relay's own transactions do not. */
+/** Moves by foreign contract, as they count against its limit: in the relay's own transactions, those of adopted ones beyond one a call. */
 function movesOf({ foreign, relay, indexed }: Slice): Map<string, number> {
-  const own = new Set(relay.map(({ transactionHash }) => transactionHash));
-  const isOwn = ({ address, transactionHash }: RawLog) =>
-    own.has(transactionHash) && indexed.foreign.get(address)?.adopter != null;
+  const calls = new Map(
+    relay.flatMap((event) =>
+      event.kind === "batch-executed" ? [[event.transactionHash, event.executed] as const] : [],
+    ),
+  );
   const counts = new Map<string, number>();
-  for (const log of foreign)
-    if (!isOwn(log)) counts.set(log.address, (counts.get(log.address) ?? 0) + moveCountOf(log));
+  for (const log of foreign) {
+    const { address, transactionHash } = log;
+    const moves = moveCountOf(log);
+    const own = indexed.foreign.get(address)?.adopter == null ? 0 : Math.min(moves, calls.get(transactionHash) ?? 0);
+    if (own > 0) calls.set(transactionHash, (calls.get(transactionHash) ?? 0) - own);
+    if (moves > own) counts.set(address, (counts.get(address) ?? 0) + moves - own);
+  }
   return counts;
 }
 

@@ -43,6 +43,8 @@ export async function findMintable(
   const bounds = { gas: TRIAL_GAS, abort: AbortSignal.timeout(FOREIGN_READ_SECONDS * 1_000) };
   const tokens = await tokensAfter(database.read, address, 0, SOME_TOKENS);
   const subject = { contract: address, type, relay, known: tokens.map(({ token_id: id }) => id) };
+  // First: what changes afterwards is not what was confirmed.
+  const found = await confirmed(database, client, address);
   const tried: string[] = [];
   for (const text of wanted === null ? MINT_FUNCTIONS[type] : [wanted]) {
     const minting = readFunction(text);
@@ -52,8 +54,7 @@ export async function findMintable(
         `The relay ${relay} could do more in ${address} than mint: ${rights.excess.join(", ")}. Take these rights from it.`,
       );
     const reason = await tryMint(client, subject, minting, bounds);
-    if (reason === null)
-      return { minting, ...(await confirmed(database, client, address)), areRightsKnown: rights.areKnown };
+    if (reason === null) return { minting, ...found, areRightsKnown: rights.areKnown };
     tried.push(`${text}: ${reason}${rightsWords(rights)}`);
   }
   throw new OperatorError(

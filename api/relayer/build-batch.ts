@@ -3,7 +3,7 @@ import type { Authorization } from "ethers";
 import { CloneArgumentsError } from "../chain/codec/clone-arguments.ts";
 import { failureOf } from "../chain/codec/decode.ts";
 import { encodeBatch, type EncodedCall, encodeServiceCall, encodeWalletCall } from "../chain/codec/encode.ts";
-import { mintFunction } from "../chain/codec/mint-function.ts";
+import { mintFunction, NoMintFunction } from "../chain/codec/mint-function.ts";
 import { NodeDisagrees } from "../chain/errors.ts";
 import { withdrawalState } from "../chain/withdrawal.ts";
 import { isAdoptedMint, isOfWallet, type WalletCommand } from "../domain/command.ts";
@@ -80,9 +80,10 @@ export async function buildBatch(
   { affordable, fill }: { affordable: number; fill: number | null },
 ): Promise<Batch> {
   const measured = context.gas.current;
-  const returns = claimed.map((request) => request.returns);
+  const [together = [], ...apart] = Map.groupBy(claimed, companyOf).values();
+  const returns = together.map((request) => request.returns);
   const size = batchSize(returns, MAX_BATCH);
-  const { encoded, delegations, unsent } = await encodeAll(context, claimed.slice(0, size), block);
+  const { encoded, delegations, unsent } = await encodeAll(context, together.slice(0, size), block);
   const [slots, simulation] = await Promise.all([
     BatchSlots.of(
       context.database.read,
@@ -104,7 +105,7 @@ export async function buildBatch(
   }
   unsent.push(...(await judgeTooLarge(context, tooLarge, mostGas)));
   const taken = takeFitting(measured, items, delegations, { gas: mostGas, affordable, fill });
-  const left = [...items.slice(taken.length).map(({ request }) => request), ...claimed.slice(size)];
+  const left = [...items.slice(taken.length).map(({ request }) => request), ...together.slice(size), ...apart.flat()];
   unsent.push(...left.map((request) => ({ kind: "ready" as const, request, retryIn: 0, waitingFor: null })));
   const targets = [...new Set(taken.map(({ target }) => target))];
   const carried = targets.flatMap((target) => delegations.get(target) ?? []);
@@ -117,6 +118,14 @@ export async function buildBatch(
     unsent,
     isFull: taken.length < items.length,
   };
+}
+
+/**
+ * Only requests with the same answer share a transaction. The mints that an adopted contract logs are counted for each transaction: a
+ * call of another app could run foreign code there that mints into the contract, too.
+ */
+function companyOf({ command, app_id: app }: NumberedRequest): string {
+  return isAdoptedMint(command) ? app : "";
 }
 
 /**
@@ -170,7 +179,7 @@ function mintingOfRequest(
   const { command } = request;
   if (!isAdoptedMint(command)) return undefined;
   const minting = mintable.get(command.collection);
-  const stopped = minting === undefined ? OFF : minting.stopped;
+  const stopped = minting === undefined || minting.mint_function === "" ? OFF : minting.stopped;
   if (stopped !== null)
     return { kind: "fails", request, failure: failureOf("service_cannot_mint", stopped), cause: null };
   if (minting?.followed !== 1) return { kind: "ready", request, retryIn: UNREAD_WAIT, waitingFor: "simulation" };
@@ -228,7 +237,9 @@ async function encodeAll(context: RelayerContext, claimed: readonly NumberedRequ
     } catch (error) {
       // One request that cannot be encoded must not block the others, now and at every retry.
       const reason =
-        error instanceof CloneArgumentsError ? error.message : "The request cannot be encoded as a contract call.";
+        error instanceof CloneArgumentsError || error instanceof NoMintFunction
+          ? error.message
+          : "The request cannot be encoded as a contract call.";
       unsent.push({ kind: "fails", request, failure: failureOf("execution_reverted", reason), cause: error });
     }
   }

@@ -15,11 +15,17 @@ contract MintableERC721 is ERC721, AccessControl, Ownable {
         MakesNone,
         MakesTwo,
         OtherReceiver,
-        ReadsMore
+        ReadsMore,
+        OtherId,
+        MintsElsewhere,
+        Floods
     }
 
     Odd public odd = Odd.No;
     uint256 private _further = 2 ** 200;
+
+    /// @notice In which contract a mint makes a further token.
+    MintableERC721 public elsewhere;
 
     error TooMuchData(uint256 length);
 
@@ -31,10 +37,17 @@ contract MintableERC721 is ERC721, AccessControl, Ownable {
         odd = what;
     }
 
+    function mintElsewhere(MintableERC721 victim) external payable onlyOwner {
+        odd = Odd.MintsElsewhere;
+        elsewhere = victim;
+    }
+
     function safeMint(address to, uint256 id) external onlyRole(MINTER_ROLE) {
         if (odd == Odd.ReadsMore && msg.data.length > 68) revert TooMuchData(msg.data.length);
         if (odd == Odd.MakesNone) return;
-        _safeMint(odd == Odd.OtherReceiver ? owner() : to, id);
+        _safeMint(odd == Odd.OtherReceiver ? owner() : to, odd == Odd.OtherId ? id + 1 : id);
+        if (odd == Odd.MintsElsewhere) elsewhere.buy{value: 1}(to, ++_further);
+        for (uint256 i = 0; odd == Odd.Floods && i < 50; ++i) emit Transfer(address(0), to, id);
         if (odd != Odd.MakesTwo) return;
         ++_further;
         _safeMint(to, _further);

@@ -50,30 +50,30 @@ export const MINT_FUNCTIONS: Readonly<Record<CollectionType, readonly string[]>>
 };
 
 /**
- * Functions that are no mint: of EIPs 20, 721, 1155, 173 and 1967, of OpenZeppelin's AccessControl, Ownable and burnable tokens, and
- * of contracts that run several calls. The relay calls them for nobody.
+ * Functions that are no mint: of EIPs 20, 173, 721, 777, 1155, 1363, 1967 and 6909, of roles, owners, burnable tokens and votes (as
+ * OpenZeppelin and Solady have them), of lists of minters and administrators, of Manifold's extensions, and of contracts that run several
+ * calls. The relay never calls them.
  */
-const FORBIDDEN = [
-  ...["transfer(address,uint256)", "transferFrom(address,address,uint256)", "approve(address,uint256)"],
-  ...["increaseAllowance(address,uint256)", "decreaseAllowance(address,uint256)"],
-  ...["safeTransferFrom(address,address,uint256)", "safeTransferFrom(address,address,uint256,bytes)"],
-  ...["safeTransferFrom(address,address,uint256,uint256,bytes)", "setApprovalForAll(address,bool)"],
-  "safeBatchTransferFrom(address,address,uint256[],uint256[],bytes)",
-  ...["burn(uint256)", "burn(address,uint256)", "burnFrom(address,uint256)", "burn(address,uint256,uint256)"],
-  "burnBatch(address,uint256[],uint256[])",
-  ...["grantRole(bytes32,address)", "revokeRole(bytes32,address)", "renounceRole(bytes32,address)"],
-  ...["transferOwnership(address)", "renounceOwnership()", "acceptOwnership()", "setOwner(address)"],
-  ...[
-    "beginDefaultAdminTransfer(address)",
-    "acceptDefaultAdminTransfer()",
-    "approveAdmin(address)",
-    "revokeAdmin(address)",
-  ],
-  ...["upgradeTo(address)", "upgradeToAndCall(address,bytes)", "changeAdmin(address)", "initialize(address)"],
-  ...["multicall(bytes[])", "multicall(bytes[],bytes)", "multicall(uint256,bytes[])", "execute(address,uint256,bytes)"],
-  ...["execute(address,bytes)", "aggregate((address,bytes)[])", "diamondCut((address,uint8,bytes4[])[],address,bytes)"],
-];
-const FORBIDDEN_SELECTORS = new Set(FORBIDDEN.map(selectorOf));
+const FORBIDDEN = `
+  transfer(address,uint256) transferFrom(address,address,uint256) approve(address,uint256)
+  increaseAllowance(address,uint256) decreaseAllowance(address,uint256) safeTransferFrom(address,address,uint256)
+  safeTransferFrom(address,address,uint256,bytes) safeTransferFrom(address,address,uint256,uint256,bytes)
+  setApprovalForAll(address,bool) safeBatchTransferFrom(address,address,uint256[],uint256[],bytes) burn(uint256)
+  burn(address,uint256) burnFrom(address,uint256) burn(address,uint256,uint256)
+  burnBatch(address,uint256[],uint256[]) grantRole(bytes32,address) revokeRole(bytes32,address)
+  renounceRole(bytes32,address) transferOwnership(address) renounceOwnership() acceptOwnership() setOwner(address)
+  beginDefaultAdminTransfer(address) acceptDefaultAdminTransfer() approveAdmin(address) revokeAdmin(address)
+  upgradeTo(address) upgradeToAndCall(address,bytes) changeAdmin(address) initialize(address) multicall(bytes[])
+  multicall(bytes[],bytes) multicall(uint256,bytes[]) execute(address,uint256,bytes) send(address,uint256,bytes)
+  transferAndCall(address,uint256) transferAndCall(address,uint256,bytes) approveAndCall(address,uint256)
+  approveAndCall(address,uint256,bytes) authorizeOperator(address) revokeOperator(address)
+  transfer(address,uint256,uint256) approve(address,uint256,uint256) burn(address,uint256[],uint256[])
+  burnFrom(address,uint256,uint256) delegate(address) grantRoles(address,uint256) revokeRoles(address,uint256)
+  completeOwnershipHandover(address) addMinter(address) removeMinter(address) setMinter(address) addAdmin(address)
+  setAdmin(address) registerExtension(address,string) unregisterExtension(address) blacklistExtension(address)
+  changeOwner(address) setPendingOwner(address) setImplementation(address) upgrade(address,bytes)
+  execute(address,bytes) aggregate((address,bytes)[]) diamondCut((address,uint8,bytes4[])[],address,bytes)`;
+const FORBIDDEN_SELECTORS = new Set(FORBIDDEN.trim().split(/\s+/).map(selectorOf));
 
 function selectorOf(signature: string): string {
   return id(signature).slice(0, 10);
@@ -109,6 +109,13 @@ function readFunction(text: string): MintFunction {
     throw new NoMintFunction(`${signature} is not a function that mints. The service never calls it.`);
   const contract = new Interface([FunctionFragment.from(`function ${signature}`)]);
   const encode = (command: Mint): string => {
+    const { tokenId = null, uri = null } = command.adopted ?? {};
+    const isOne = command.kind === "mint-erc721" || command.quantity === "1";
+    const [byId, byUri] = [places.includes("token_id"), places.includes("uri")];
+    if (byId !== (tokenId !== null) || byUri !== (uri !== null) || !(isOne || places.includes("quantity")))
+      throw new NoMintFunction(
+        `The contract mints by ${signature} now, which takes other fields than the request has.`,
+      );
     const values = places.map((place, index) => {
       const value = valueOf(command, place);
       return types[index]?.endsWith("[]") === true ? [value] : value;
@@ -136,8 +143,7 @@ function valueOf(command: Mint & { adopted?: AdoptedMint }, place: Place): strin
     case "quantity":
       return command.kind === "mint-erc721" ? "1" : command.quantity;
     case "token_id":
-      if (tokenId === null) throw new NoMintFunction("the function takes a token id, and the request has none");
-      return tokenId;
+      return tokenId ?? "";
     case "uri":
       return uri ?? "";
     case "data":

@@ -44,7 +44,7 @@ export interface ContractTables {
   /** How the service mints into an adopted contract. */
   minting: {
     contract: string;
-    /** See `api/chain/codec/mint-function.ts`. */
+    /** See `api/chain/codec/mint-function.ts`. Empty: minting is switched off. */
     mint_function: string;
     /** What the contract was when minting was switched on: see `MintingFacts`. */
     code_hash: string;

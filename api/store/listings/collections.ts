@@ -56,7 +56,7 @@ async function toCollections(db: Db, rows: readonly CollectionRow[]): Promise<St
   if (adopted.length === 0) return collections;
   const { rows: found } = await sql<Adoption & { address: string }>`
     select address, state, coalesce(as_of, ${blockOf("checkpoint")}, 0) as "asOf",
-           coalesce(${blockOf("checkpoint")}, 0) as "checkpoint", mint_function as "mintFunction", stopped as "mintingStopped"
+           coalesce(${blockOf("checkpoint")}, 0) as "checkpoint", nullif(mint_function, '') as "mintFunction", stopped as "mintingStopped"
       from foreign_contracts left join minting on minting.contract = foreign_contracts.address
      where address in ${textSet(db, adopted)}`.execute(db);
   const states = new Map(found.map(({ address, ...state }) => [address, state]));

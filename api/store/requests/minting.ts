@@ -15,7 +15,7 @@ export type MintingRow = Selectable<ContractTables["minting"]>;
 /** With whether all logs of the contract are read now: only then a mint is known when it is there. */
 type Mintable = MintingRow & { followed: number };
 
-/** Those of the contracts for which minting is switched on, also those where it is stopped. */
+/** Those of the contracts for which minting was ever switched on, also those where it is stopped, or off. */
 export async function mintingOf(db: Db, contracts: ReadonlySet<string>): Promise<Map<string, Mintable>> {
   if (contracts.size === 0) return new Map();
   const { rows } = await sql<Mintable>`
@@ -44,10 +44,14 @@ export async function switchMintingOn(trx: Trx, row: Insertable<ContractTables["
   return true;
 }
 
-/** @returns false: it was off. */
+/** The row stays: it names the owner who let the service mint. @returns false: it was off. */
 export async function switchMintingOff(trx: Trx, contract: string): Promise<boolean> {
-  const { numDeletedRows } = await trx.deleteFrom("minting").where("contract", "=", contract).executeTakeFirst();
-  return numDeletedRows > 0n;
+  const update = trx.updateTable("minting").set({ mint_function: "", stopped: null });
+  const { numUpdatedRows } = await update
+    .where("contract", "=", contract)
+    .where("mint_function", "<>", "")
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** Why nothing more is minted into a contract, in words. */
@@ -62,7 +66,7 @@ export async function stopMinting(trx: Trx, stops: readonly MintingStop[]): Prom
   await sql`
     update minting set stopped = input.reason
       from ${rowSet(trx, { contract: "text", reason: "text" }, stops)} as input
-     where minting.contract = input.contract and minting.stopped is null`.execute(trx);
+     where minting.contract = input.contract and minting.stopped is null and minting.mint_function <> ''`.execute(trx);
 }
 
 /** Contracts into which minting is stopped, with the reasons. At most 100. */

@@ -80,4 +80,15 @@ describe("minting into an adopted contract, reorgs and floods", () => {
     expect(new Set((await Promise.all(ids.map(requestOf))).map((one) => one.nft_token_id)).size).to.equal(ids.length);
     expect((await foreignRow(moneta, address)).state).to.equal("followed");
   });
+
+  it("is a flood if one mint logs many moves", async () => {
+    const { contract, address } = await ready();
+    await (await contract.setOdd(7)).wait();
+    const to = await moneta.api.wallet();
+    await moneta.api.accept("/v1/nfts", { collection_address: address, to_address: to, token_id: 1 });
+    await eventually(async () => {
+      await mine(1);
+      return (await foreignRow(moneta, address)).state === "quarantined" ? true : undefined;
+    });
+  });
 });

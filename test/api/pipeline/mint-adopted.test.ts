@@ -5,12 +5,14 @@ import { expect } from "chai";
 import { type JsonRpcSigner, type TypedDataDomain, type TypedDataField, zeroPadValue } from "ethers";
 
 import { storedAddresses } from "../../../api/chain/contracts.ts";
+import { createApp } from "../../../api/operate/apps.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { readContracts } from "../../../api/store/db/meta.ts";
 import type { Shape } from "../../../client/client.ts";
 import { MintableERC721__factory } from "../../../types/ethers-contracts/factories/mocks/MintableERC721__factory.ts";
 import { WizardERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC1155__factory.ts";
 import { WizardERC721__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC721__factory.ts";
+import { ApiClient } from "../../support/api-client.ts";
 import { rejectionOf } from "../../support/rejection.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { useService } from "../../support/use-service.ts";
@@ -18,7 +20,7 @@ import { jsonOfCli, runAnswering, runCli } from "../cli/support/run.ts";
 import { adoptAllowed, readBack } from "../support/adopt.ts";
 
 /** As in the contract. */
-const ODD = { no: 0, none: 1, two: 2, other: 3, readsMore: 4 } as const;
+const ODD = { no: 0, none: 1, two: 2, other: 3, readsMore: 4, otherId: 5 } as const;
 
 interface TypedText {
   domain: TypedDataDomain;
@@ -45,10 +47,10 @@ describe("minting into an adopted contract", () => {
     relay = (await readContracts(moneta.service.database.read, storedAddresses))?.relay ?? "";
   });
 
-  async function mintable() {
+  async function mintable(appId?: string) {
     const contract = await new MintableERC721__factory(owner).deploy(owner.address);
     const address = await contract.getAddress();
-    await adoptAllowed(moneta, address);
+    await adoptAllowed(moneta, address, appId === undefined ? {} : { appId });
     await readBack(moneta, address);
     return { contract, address };
   }
@@ -56,8 +58,8 @@ describe("minting into an adopted contract", () => {
     MINTER_ROLE: () => Promise<string>;
     grantRole: (role: string, account: string) => Promise<{ wait: () => Promise<unknown> }>;
   }) => (await contract.grantRole(await contract.MINTER_ROLE(), relay)).wait();
-  async function ready() {
-    const made = await mintable();
+  async function ready(appId?: string) {
+    const made = await mintable(appId);
     await minter(made.contract);
     await minting(made.address);
     return made;
@@ -130,6 +132,11 @@ describe("minting into an adopted contract", () => {
     expect([made.status, made.nft_token_id]).to.deep.equal(["completed", 7]);
     const more = await settledMint({ collection_address: address, token_id: 7, quantity: 3, to_address: wallet });
     expect(more.status).to.equal("completed");
+    const { body } = await api.send("POST", "/v1/nfts", {
+      ...{ collection_address: address, token_id: 8, initial_supply: 5, initial_owner: wallet, quantity: 9 },
+    });
+    expect(body).to.deep.include({ error_code: "validation_failed" });
+    expect(JSON.stringify(body)).to.match(/quantity.*conflict/);
     const { owners } = await api.ok<Shape<"Erc1155Nft">>("GET", `/v1/collections/${address}/7`);
     expect(owners.map(({ address: holder, quantity }) => [holder, quantity])).to.deep.equal([[wallet, 8]]);
   });
@@ -152,7 +159,7 @@ describe("minting into an adopted contract", () => {
     expect(await codes({ to_address: wallet, token_id: 1 })).to.deep.equal(["collection_address service_cannot_mint"]);
   });
 
-  for (const what of ["none", "two", "other"] as const)
+  for (const what of ["none", "two", "other", "otherId"] as const)
     it(`stops, and never sends a mint again that has made ${what}`, async () => {
       const { contract, address } = await ready();
       await (await contract.setOdd(ODD[what])).wait();
@@ -201,6 +208,36 @@ describe("minting into an adopted contract", () => {
     expect((await settledMint({ collection_address: address, to_address: wallet, token_id: 1 })).status).to.equal(
       "completed",
     );
+  });
+
+  it("asks a new owner also after minting was off", async () => {
+    const { contract, address } = await ready();
+    await (await contract.transferOwnership(stranger.address)).wait();
+    await runCli(moneta.env, "collection", "minting", address, "--off");
+    expect((await stateOf(address))?.minting).to.equal(null);
+    expect((await runCli(moneta.env, "doctor")).output).to.not.contain(address);
+    expect((await runCli(moneta.env, "collection", "minting", address)).remarks).to.contain("Let ");
+    expect((await stateOf(address))?.minting).to.equal(null);
+    expect((await runCli(moneta.env, "collection", "minting", address, "--off")).output).to.contain("as it was");
+  });
+
+  it("lets no call of another app mint into a contract within the same transaction", async () => {
+    const { token, appId } = await createApp(moneta.service, "hostile");
+    const other = ApiClient.at(moneta.baseUrl, token);
+    const [victim, hostile] = [await ready(), await ready(appId)];
+    await (await hostile.contract.mintElsewhere(victim.address, { value: 100 })).wait();
+    const wallet = await api.wallet();
+    const fields = (address: string, id: number) => ({ collection_address: address, to_address: wallet, token_id: id });
+    const ids: string[] = [];
+    const accepting = Array.from({ length: 6 }, async (_, index) => {
+      ids.push(await api.accept("/v1/nfts", fields(victim.address, index)));
+      await other.accept("/v1/nfts", fields(hostile.address, index));
+    });
+    await Promise.all(accepting);
+    for (const id of ids) await api.settled(id);
+    const made = await Promise.all(ids.map(requestOf));
+    expect(made.filter((request) => request.nft_token_id === null)).to.deep.equal([]);
+    expect((await stateOf(victim.address))?.minting?.stopped).to.equal(null);
   });
 
   it("stops when the code of the contract changes", async () => {
