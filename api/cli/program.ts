@@ -105,10 +105,11 @@ export const NOUNS: readonly Noun[] = [
     return [verbs.requestShow, verbs.requestList, verbs.requestFail, verbs.requestRepair];
   }),
   {
-    ...group("wallet", "Make wallets of users, import their keys; move coins out of a wallet.", async () => {
+    ...group("wallet", "Make, import and sweep wallets of users; move coins out of one.", async () => {
       const { walletImport } = await import("./wallet-import.ts");
       const { walletAdopt } = await import("./wallet-adopt.ts");
-      return [walletAdopt, walletImport, (await import("./wallet.ts")).walletWithdraw];
+      const { walletSweep } = await import("./wallet-sweep.ts");
+      return [walletAdopt, walletImport, walletSweep, (await import("./wallet.ts")).walletWithdraw];
     }),
     alias: "wallets",
   },

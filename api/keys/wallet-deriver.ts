@@ -7,6 +7,9 @@ import { addToPublicKey, keccak256 } from "../shared/crypto.ts";
 /** Wallets have the paths `m/44'/60'/0'/a/b/c`. */
 export const WALLETS_ROOT = "m/44'/60'/0'";
 
+/** The turn of a new wallet for an imported one, whose address is then the name: no name of a user leads to the same path. */
+export const OF_ADDRESS = -1;
+
 /** Derives wallet addresses. It cannot sign for them. */
 export interface WalletDeriver {
   /**

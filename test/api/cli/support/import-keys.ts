@@ -27,14 +27,22 @@ interface Ran {
 
 /** The command reads standard input, so it runs as a program. */
 export function startImport(env: Record<string, string>, input: string, ...words: string[]) {
-  const main = ["api/cli/main.ts", "wallets", "import", ...words];
-  const child = spawn(process.execPath, main, { env: { ...process.env, ...env } });
+  return start(env, input, "wallets", "import", ...words);
+}
+
+function start(env: Record<string, string>, input: string, ...words: string[]) {
+  const child = spawn(process.execPath, ["api/cli/main.ts", ...words], { env: { ...process.env, ...env } });
   child.stdin.end(input);
   return child;
 }
 
-export async function runImport(env: Record<string, string>, input: string, ...words: string[]): Promise<Ran> {
-  const child = startImport(env, input, ...words);
+export function runImport(env: Record<string, string>, input: string, ...words: string[]): Promise<Ran> {
+  return runProgram(env, input, "wallets", "import", ...words);
+}
+
+/** Runs the command line in a process of its own. @param input its standard input. */
+export async function runProgram(env: Record<string, string>, input: string, ...words: string[]): Promise<Ran> {
+  const child = start(env, input, ...words);
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
   return { output, errors, code: child.exitCode };
 }
