@@ -310,7 +310,7 @@ class Move {
       require(completed === half.length, `${completed.toString()} wallets have their keys`);
       return "watch-only wallets sign now";
     });
-    const token = { contract_address: contracts[0]?.address, token_id: 1, from_user: "user-0" };
+    const token = { contract_address: contracts[0]?.address, token_id: 0, from_user: "user-0" };
     const move = async () => {
       const id = await world.client.accept("/v1/transfers", { ...token, to_address: owner.address });
       return world.final(world.app, id ?? "");
