@@ -94,8 +94,8 @@ export const SERVER_DEFECTS: readonly Defect[] = [
     name: "doctor-misses-a-check",
     promise: "The doctor names each fault of an installation, also a seed that did not make the wallets.",
     file: "api/checks/examine.ts",
-    find: "contracts, seed, sealed]",
-    replace: "contracts, sealed]",
+    find: "contracts, seed, sealed, imported]",
+    replace: "contracts, sealed, imported]",
     tests: ["test/api/cli/doctor.test.ts"],
   },
   {
