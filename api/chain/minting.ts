@@ -1,7 +1,6 @@
 import { getAddress, hexlify, id, Interface, keccak256, randomBytes, toBeHex, ZeroAddress, ZeroHash } from "ethers";
 
 import type { CollectionType, Mint } from "../domain/command.ts";
-import { changeOf, type MintingFacts } from "../domain/minting.ts";
 import { addressOf, boolOf, type CallAnswer } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
 import { revertText } from "./codec/decode.ts";
@@ -44,6 +43,25 @@ const ROLES = [
   ],
   ...["FACTORY_ROLE", "OPERATOR_ROLE", "EXTENSION_ROLE", "MIGRATION_ROLE"],
 ];
+
+/** What must stay as it was confirmed so that the service mints into a contract of others. */
+export interface MintingFacts {
+  /** Keccak-256 of the contract's code. */
+  code_hash: string;
+  /** The contract whose code a proxy runs (EIP-1967, also through a beacon); null: it is no such proxy. */
+  implementation: string | null;
+  /** `owner()`; the zero address: it names none. */
+  owner: string;
+}
+
+/** What has changed, in words; null: nothing. */
+function changeOf(confirmed: MintingFacts, now: MintingFacts): string | null {
+  if (confirmed.code_hash !== now.code_hash) return "The code of the contract has changed.";
+  if (confirmed.implementation !== now.implementation)
+    return `The contract runs the code of ${now.implementation ?? "no other contract"} now, and of ${confirmed.implementation ?? "no other contract"} before.`;
+  if (confirmed.owner !== now.owner) return `The contract has a new owner: ${now.owner}.`;
+  return null;
+}
 
 /** Gas for `owner()` or `implementation()`. */
 const OWNER_GAS = 200_000;

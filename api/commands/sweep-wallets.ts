@@ -3,7 +3,7 @@ import { isFinal } from "../domain/request.ts";
 import { forEachAtOnce } from "../shared/at-once.ts";
 import { pause } from "../shared/pause.ts";
 import { findWallets, type NewWallet, setUserIdentifier, walletsAt } from "../store/apps/wallets.ts";
-import { counterKeys, readCounter } from "../store/db/counters.ts";
+import { counterKeys, readCounter, readCounters } from "../store/db/counters.ts";
 import { isInsertedMeanwhile } from "../store/db/errors.ts";
 import { rowsAfter } from "../store/db/pages.ts";
 import type { WalletRow } from "../store/db/schema.ts";
@@ -62,10 +62,11 @@ const PAGE = 250;
 /** Moves the tokens of imported wallets of an app, and then their users, to new wallets. @returns those with something to move. */
 export async function sweepWallets(sweep: Sweep, wallets: readonly WalletRow[]): Promise<Swept[]> {
   const { context, appId } = sweep;
-  const all: SweptWallet[] = [];
-  await forEachAtOnce(wallets, AT_ONCE, async (wallet) => {
-    const before = await readCounter(context.database.read, counterKeys.holdings(wallet.address));
-    if (before > 0 || wallet.user_identifier !== null) all.push(new SweptWallet(sweep, wallet, before));
+  const keyOfWallet = ({ address }: WalletRow) => counterKeys.holdings(address);
+  const held = await readCounters(context.database.read, wallets.map(keyOfWallet));
+  const all = wallets.flatMap((wallet) => {
+    const before = held.get(keyOfWallet(wallet)) ?? 0;
+    return before > 0 || wallet.user_identifier !== null ? [new SweptWallet(sweep, wallet, before)] : [];
   });
   await forEachAtOnce(all, AT_ONCE, (one) => one.create());
   const able = all.filter(({ isRefused }) => !isRefused);

@@ -1,8 +1,7 @@
 import type { ChainClient } from "../chain/client.ts";
 import { mintFunction, MINT_FUNCTIONS, type MintFunction, NoMintFunction } from "../chain/codec/mint-function.ts";
-import { mintingFacts, readRights, type RelayRights, tryMint } from "../chain/minting.ts";
+import { type MintingFacts, mintingFacts, readRights, type RelayRights, tryMint } from "../chain/minting.ts";
 import { FOREIGN_READ_SECONDS } from "../config/limits.ts";
-import type { MintingFacts } from "../domain/minting.ts";
 import type { Database } from "../store/db/database.ts";
 import { mintingOf, switchMintingOn } from "../store/requests/minting.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
