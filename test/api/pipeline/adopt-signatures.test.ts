@@ -8,7 +8,7 @@ import { WizardERC721__factory } from "../../../types/ethers-contracts/factories
 import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
-import { adoptUnread, foreignRow, readBack, readNow } from "../support/adopt.ts";
+import { adoptUnread, type ChangedText, foreignRow, readBack, readNow, signedAdoption } from "../support/adopt.ts";
 
 const ERC721 = "0x80ac58cd";
 const [YES, IS_VALID] = ["0x".concat("1".padStart(64, "0")), "isValidSignature(bytes32,bytes)"];
@@ -17,8 +17,6 @@ const VALID = id(IS_VALID).slice(0, 10).padEnd(66, "0");
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const DENIED = ["adoption_not_permitted", "signature"];
 const WEEK = 7 * 86_400;
-
-type TypedText = Shape<"TypedText">;
 
 describe("the permission to adopt a contract", () => {
   const moneta = useService();
@@ -32,21 +30,10 @@ describe("the permission to adopt a contract", () => {
   const contractOf = async (address: string) =>
     (await new WizardERC721__factory(stranger).deploy(address, 1)).getAddress();
 
-  /** @param change of the text that is signed, not of what is sent. */
-  async function signed(
+  const signed = (
     address: string,
     { by = owner, as = api, change = {} }: { by?: JsonRpcSigner | Wallet; as?: ApiClient; change?: ChangedText } = {},
-  ) {
-    const { domain, types, message } = await as.ok<TypedText>("POST", "/v1/collections/adopt/text", { address });
-    const { EIP712Domain: _domain, ...own } = types as Record<string, { name: string; type: string }[]>;
-    const text = { ...message, ...change.message };
-    const signature = await by.signTypedData({ ...domain, ...change.domain }, own, text);
-    return { address, nonce: message["nonce"], expiry: Number(text["expiry"]), signature };
-  }
-  interface ChangedText {
-    domain?: Record<string, unknown>;
-    message?: Record<string, unknown>;
-  }
+  ) => signedAdoption(as, address, by, change);
 
   /** @returns the code and the field of the refusal; "adopted" if there is none. */
   async function outcome(body: Record<string, unknown>) {

@@ -8,6 +8,7 @@ import { WizardERC721__factory } from "../../../types/ethers-contracts/factories
 import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
+import { readBack, signedAdoption } from "../support/adopt.ts";
 
 const TOKENS = "token.minted,token.burned,token.sent,token.received,token.transferred";
 
@@ -24,12 +25,7 @@ describe("adoption of a contract that another party deployed", () => {
     [owner, stranger] = [await moneta.provider.getSigner(3), await moneta.provider.getSigner(4)];
   });
 
-  async function signed(address: string, signer: JsonRpcSigner, as: ApiClient = api) {
-    const { domain, types, message } = await as.ok<TypedText>("POST", "/v1/collections/adopt/text", { address });
-    const { EIP712Domain: _domain, ...own } = types as Record<string, { name: string; type: string }[]>;
-    const signature = await signer.signTypedData(domain, own, message);
-    return { address, nonce: message["nonce"], expiry: Number(message["expiry"]), signature };
-  }
+  const signed = (address: string, signer: JsonRpcSigner, as: ApiClient = api) => signedAdoption(as, address, signer);
   const adopt = async (address: string, signer = owner) =>
     api.ok<Collection>("POST", "/v1/collections/adopt", await signed(address, signer));
   async function refusal(body: Record<string, unknown>, as: ApiClient = api) {
@@ -46,11 +42,10 @@ describe("adoption of a contract that another party deployed", () => {
     const page = await as.ok<Shape<"EventsFeed">>("GET", `/v1/events?after=start&types=${TOKENS}`);
     return page.events.filter((event) => "contract_address" in event && event.contract_address === contract);
   }
-  const read = (address: string) =>
-    eventually(async () => {
-      const { collection } = await api.ok<Shape<"NftsPage">>("GET", `/v1/collections/${address}`);
-      return collection.adopted?.state === "followed" ? collection : undefined;
-    });
+  async function read(address: string) {
+    await readBack(moneta, address);
+    return (await api.ok<Shape<"NftsPage">>("GET", `/v1/collections/${address}`)).collection;
+  }
   const ownerOf = async (address: string, id: number) =>
     (await api.ok<Shape<"Erc721Nft">>("GET", `/v1/collections/${address}/${id.toString()}`)).owner;
 

@@ -11,6 +11,7 @@ import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ROOT } from "../../support/process.ts";
 import { useService } from "../../support/use-service.ts";
+import { signedAdoption } from "../support/adopt.ts";
 import { runImport } from "../cli/support/import-keys.ts";
 import { jsonOfCli, runCli } from "../cli/support/run.ts";
 
@@ -98,11 +99,7 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
     const contract = await new WizardERC721__factory(owner).deploy(owner.address, 3);
     const [address, wallet] = [await contract.getAddress(), await api.wallet()];
     await (await contract.transferFrom(owner.address, wallet, 1)).wait();
-    const asked = await api.ok<Shape<"TypedText">>("POST", "/v1/collections/adopt/text", { address });
-    const { EIP712Domain: _domain, ...types } = asked.types as Record<string, { name: string; type: string }[]>;
-    const signature = await owner.signTypedData(asked.domain, types, asked.message);
-    const { nonce, expiry } = asked.message;
-    await api.ok("POST", "/v1/collections/adopt", { address, nonce, expiry: Number(expiry), signature });
+    await api.ok("POST", "/v1/collections/adopt", await signedAdoption(api, address, owner));
     await eventually(async () => {
       const { collection } = await api.ok<Shape<"NftsPage">>("GET", `/v1/collections/${address}`);
       return collection.adopted?.state === "followed" && collection.minted === 3 ? true : undefined;

@@ -1,4 +1,4 @@
-import { ZeroAddress } from "ethers";
+import { type Signer, ZeroAddress } from "ethers";
 
 import { createAdoptables } from "../../../api/chain/adoptable.ts";
 import { ChainClient } from "../../../api/chain/client.ts";
@@ -9,8 +9,25 @@ import type { CollectionType } from "../../../api/domain/command.ts";
 import { readContracts } from "../../../api/store/db/meta.ts";
 import { adoptContract } from "../../../api/store/ledger/adoptions.ts";
 import { compareCounters } from "../../../api/store/reconcile/compare.ts";
+import type { Shape } from "../../../client/client.ts";
+import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { ServiceFixture } from "../../support/service.ts";
+
+/** A change of the text that is signed, not of what is sent. */
+export interface ChangedText {
+  domain?: Record<string, unknown>;
+  message?: Record<string, unknown>;
+}
+
+/** What `POST /v1/collections/adopt` takes: an app's text, with an account's signature. */
+export async function signedAdoption(api: ApiClient, address: string, by: Signer, change: ChangedText = {}) {
+  const asked = await api.ok<Shape<"TypedText">>("POST", "/v1/collections/adopt/text", { address });
+  const { EIP712Domain: _domain, ...types } = asked.types as Record<string, { name: string; type: string }[]>;
+  const message = { ...asked.message, ...change.message };
+  const signature = await by.signTypedData({ ...asked.domain, ...change.domain }, types, message);
+  return { address, nonce: asked.message["nonce"], expiry: Number(message["expiry"]), signature };
+}
 
 /** The operator adopts a contract for an app, without a signature. @param appId by default the one of the fixture. */
 export async function adoptAllowed(
