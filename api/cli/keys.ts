@@ -62,7 +62,7 @@ export function keysRestore(terminal: Terminal): Command {
   ).action(async (options: { json?: boolean }) => {
     const settings = parseSettings(terminal.env);
     const passphrase = requireStrongPassphrase(settings);
-    const phrase = (await text(process.stdin)).trim().split(/\s+/).join(" ");
+    const phrase = (await text(terminal.input)).trim().split(/\s+/).join(" ");
     if (!Mnemonic.isValidMnemonic(phrase)) {
       throw new OperatorError(
         "Standard input is not a valid seed phrase. Check the spelling and the order of the words (BIP-39).",

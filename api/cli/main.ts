@@ -9,6 +9,7 @@ const env = environment();
 cacheCode(env);
 const terminal = {
   env,
+  input: process.stdin,
   write: (text: string) => {
     process.stdout.write(text);
   },

@@ -6,9 +6,11 @@ import { inOneLine, printable } from "../shared/text.ts";
 /** The name of the command line: what a user types before a command. */
 export const PROGRAM = "npm run cli --";
 
-/** A command's environment: the settings, and the output streams. */
+/** A command's environment: the settings, and the streams. */
 export interface Terminal {
   env: Environment;
+  /** Standard input. */
+  input: NodeJS.ReadableStream;
   /** Writes to standard output. */
   write(text: string): void;
   /** Writes a note to standard error. It is not part of the result. */

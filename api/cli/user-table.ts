@@ -11,11 +11,12 @@ import { hasControls, NO_CONTROLS } from "../../client/rules/storable.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { fileErrorReason } from "../shared/folder.ts";
 import { plural } from "../shared/text.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** @throws OperatorError when the file cannot be read, or is too large. */
-export async function textOf(file: string | undefined): Promise<string> {
+export async function textOf(file: string | undefined, { input }: Pick<Terminal, "input">): Promise<string> {
   const name = file ?? "Standard input";
-  const bytes = await (file === undefined ? buffer(process.stdin) : readFile(file)).catch((error: unknown) => {
+  const bytes = await (file === undefined ? buffer(input) : readFile(file)).catch((error: unknown) => {
     const reason = fileErrorReason(error);
     throw reason === null ? error : new OperatorError(`${name} cannot be read: ${reason}.`);
   });

@@ -29,7 +29,7 @@ export function walletAdopt(terminal: Terminal): Command {
 }
 
 async function adopt(terminal: Terminal, file: string | undefined, { app: name, json }: Options): Promise<void> {
-  const rows = rowsOf(await textOf(file));
+  const rows = rowsOf(await textOf(file, terminal));
   const good = rows.filter(({ fault }) => fault === null);
   const outcomes = new Map<Row, AdoptOutcome>();
   await withServiceState(terminal, async ({ database, chain }) => {

@@ -63,7 +63,7 @@ interface Report {
 }
 
 async function importKeys(terminal: Terminal, options: Options): Promise<void> {
-  const rows = keyRows(await textOf(undefined));
+  const rows = keyRows(await textOf(undefined, terminal));
   await withServiceState(terminal, async (place) => {
     const app = await appNamed(place.database.read, options.app);
     const target = await importKeyOf(place, options.importKey);

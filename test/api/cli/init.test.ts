@@ -1,5 +1,6 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 
 import { expect } from "chai";
 import { Wallet } from "ethers";
@@ -39,6 +40,7 @@ describe("command line: init", () => {
         DEPLOYMENTS_DIR: join(folder.path, "deployments"),
         ...more.env,
       },
+      input: Readable.from([]),
       write: (text: string) => {
         ran.output += text;
         more.written?.(ran.output);

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { Readable } from "node:stream";
 import { promisify } from "node:util";
 
 import { expect } from "chai";
@@ -10,7 +11,7 @@ import { useCli } from "./support/use-cli.ts";
 
 /** The program with the commands that the words name. @param write gets the help that it prints. */
 async function programOf(words: string[], write: (text: string) => void = () => undefined): Promise<Command> {
-  const program = await createProgram({ env: {}, write }, words);
+  const program = await createProgram({ env: {}, input: Readable.from([]), write }, words);
   quiet(program, write);
   return program;
 }

@@ -1,3 +1,5 @@
+import { Readable } from "node:stream";
+
 import { expect } from "chai";
 import { parseEther, toQuantity, Transaction, Wallet, ZeroAddress } from "ethers";
 
@@ -282,6 +284,7 @@ describe("command line: wallet withdraw", () => {
     const asked: string[] = [];
     const terminal = {
       env: moneta.env,
+      input: Readable.from([]),
       write: () => undefined,
       ask: (question: string) => {
         asked.push(question);

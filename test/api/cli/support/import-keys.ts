@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { spawn } from "node:child_process";
 
+import { runWithInput } from "./run.ts";
+
 /** What `wallets import --json` prints. */
 export interface Imported {
   app_id: string;
@@ -25,7 +27,7 @@ interface Ran {
   code: number | null;
 }
 
-/** The command reads standard input, so it runs as a program. */
+/** The command in a process of its own. */
 export function startImport(env: Record<string, string>, input: string, ...words: string[]) {
   return start(env, input, "wallets", "import", ...words);
 }
@@ -54,7 +56,6 @@ export async function importKeys(
   rows: readonly string[],
   ...options: string[]
 ): Promise<Imported> {
-  const { output, errors } = await runImport(env, rows.join("\n"), "--app", app, "--json", ...options);
-  if (output === "") throw new Error(errors);
-  return JSON.parse(output) as Imported;
+  const words = ["wallets", "import", "--app", app, "--json", ...options];
+  return JSON.parse((await runWithInput(env, rows.join("\n"), ...words)).output) as Imported;
 }

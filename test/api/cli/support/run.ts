@@ -1,6 +1,9 @@
+import { Readable } from "node:stream";
+
 import type { Command } from "commander";
 
 import { createProgram } from "../../../../api/cli/program.ts";
+import type { Terminal } from "../../../../api/cli/terminal.ts";
 
 export interface Ran {
   /** Standard output. */
@@ -13,18 +16,27 @@ export interface Ran {
 
 /** Runs the command line in this process. @throws what the command throws. */
 export function runCli(env: Record<string, string>, ...words: string[]): Promise<Ran> {
-  return runAnswering(env, null, ...words);
+  return run(env, words, {});
 }
 
-/** The same, at a terminal where somebody gives this answer to every question. @param answer null: nobody is there. */
-export async function runAnswering(
+/** The same, with this text as standard input. */
+export function runWithInput(env: Record<string, string>, input: string, ...words: string[]): Promise<Ran> {
+  return run(env, words, { input: Readable.from([Buffer.from(input)]) });
+}
+
+/** The same, at a terminal where somebody gives this answer to every question. */
+export function runAnswering(env: Record<string, string>, answer: string, ...words: string[]): Promise<Ran> {
+  return run(env, words, { ask: () => Promise.resolve(answer) });
+}
+
+async function run(
   env: Record<string, string>,
-  answer: string | null,
-  ...words: string[]
+  words: readonly string[],
+  given: Partial<Pick<Terminal, "input" | "ask">>,
 ): Promise<Ran> {
   const ran: Ran = { output: "", remarks: "", failed: false };
   const terminal = {
-    env,
+    ...{ env, input: Readable.from([]), ...given },
     write: (text: string) => {
       ran.output += text;
     },
@@ -34,7 +46,6 @@ export async function runAnswering(
     fail: () => {
       ran.failed = true;
     },
-    ...(answer === null ? {} : { ask: () => Promise.resolve(answer) }),
   };
   const program = await createProgram(terminal, words);
   quiet(program, terminal.write);
