@@ -1,9 +1,11 @@
-import { scrypt as nodeScrypt } from "node:crypto";
+import { pbkdf2Sync, scrypt as nodeScrypt } from "node:crypto";
 import { promisify } from "node:util";
 
-import { computeAddress, decryptKeystoreJson, getBytes, isKeystoreJson, scrypt } from "ethers";
+import { computeAddress, decryptKeystoreJson, getBytes, isKeystoreJson, pbkdf2, scrypt } from "ethers";
 import { z } from "zod";
 
+import { faultOf } from "../../client/rules/storable.ts";
+import { MAX_JSON_DEPTH } from "../config/limits.ts";
 import { parseJson } from "../shared/text.ts";
 import { faultOfUser, NOT_AN_ADDRESS, type TableRow, tableRows, walletAddress } from "./user-table.ts";
 
@@ -22,10 +24,11 @@ export interface KeyRow {
 const PRIVATE_KEY = /^(0x)?[0-9a-f]{64}$/i;
 
 const text = z.string().trim().default("");
+const document = z.record(z.string(), z.unknown()).refine((one) => faultOf(one, MAX_JSON_DEPTH) !== "depth");
 const jsonRow = z.strictObject({
   user_identifier: text.nullable(),
   private_key: text,
-  keystore: z.union([text, z.record(z.string(), z.unknown()).transform((one) => JSON.stringify(one))]),
+  keystore: z.union([text, document.transform((one) => JSON.stringify(one))]),
   password: z.string().default(""),
   address: text,
 });
@@ -87,19 +90,32 @@ export async function openKey({ secret }: KeyRow): Promise<OpenedKey | { fault: 
     const hex = `0x${secret.privateKey.replace(/^0x/i, "")}`;
     return opened(hex) ?? { fault: "private_key: No account has this key." };
   }
-  // Several times as fast as the one of ethers, and it does not block the process.
-  scrypt.register(async (password, salt, N, r, p, length) => {
-    const options = { N, r, p, maxmem: SCRYPT_MEMORY };
-    return promisify<Uint8Array, Uint8Array, number, object, Buffer>(nodeScrypt)(password, salt, length, options);
+  const account = await decryptKeystoreJson(secret.keystore, secret.password).catch((error: unknown) => {
+    return error instanceof TooCostly ? error : null;
   });
-  const account = await decryptKeystoreJson(secret.keystore, secret.password).catch(() => null);
+  if (account instanceof TooCostly) return { fault: "keystore: Its scrypt or pbkdf2 would take too long." };
   return (
     (account && opened(account.privateKey)) ?? { fault: "keystore: The password does not open it, or it is damaged." }
   );
 }
 
-/** Bytes for a keystore. The usual ones take 256 MiB. */
+/** Who made a keystore chose what it costs to open it. */
+class TooCostly extends Error {}
+/** The usual costs are below a quarter of these, which take seconds. */
+const [MOST_SCRYPT, MOST_ROUNDS] = [2 ** 23, 10_000_000];
+/** Bytes. The usual keystores take 256 MiB. */
 const SCRYPT_MEMORY = 1_100_000_000;
+
+// Several times as fast as the one of ethers, and it does not block the process.
+scrypt.register(async (password, salt, N, r, p, length) => {
+  if (N * r * p > MOST_SCRYPT) throw new TooCostly();
+  const options = { N, r, p, maxmem: SCRYPT_MEMORY };
+  return promisify<Uint8Array, Uint8Array, number, object, Buffer>(nodeScrypt)(password, salt, length, options);
+});
+pbkdf2.register((password, salt, rounds, length, algorithm) => {
+  if (rounds > MOST_ROUNDS) throw new TooCostly();
+  return pbkdf2Sync(password, salt, rounds, length, algorithm);
+});
 
 function opened(hex: string): OpenedKey | null {
   try {

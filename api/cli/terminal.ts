@@ -1,3 +1,5 @@
+import type { Readable } from "node:stream";
+
 import { Command, Option } from "commander";
 
 import type { Environment } from "../config/settings.ts";
@@ -10,7 +12,7 @@ export const PROGRAM = "npm run cli --";
 export interface Terminal {
   env: Environment;
   /** Standard input. */
-  input: NodeJS.ReadableStream;
+  input: Readable;
   /** Writes to standard output. */
   write(text: string): void;
   /** Writes a note to standard error. It is not part of the result. */

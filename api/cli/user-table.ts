@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { buffer } from "node:stream/consumers";
 
 import { getAddress, isAddress, ZeroAddress } from "ethers";
@@ -9,20 +9,27 @@ import { textOfBytes } from "../../client/drop/text.ts";
 import { faultOfText, LIMITS } from "../../client/drop/values.ts";
 import { hasControls, NO_CONTROLS } from "../../client/rules/storable.ts";
 import { OperatorError } from "../operate/operator-error.ts";
+import { bounded } from "../shared/bounded.ts";
 import { fileErrorReason } from "../shared/folder.ts";
 import { plural } from "../shared/text.ts";
 import type { Terminal } from "./terminal.ts";
 
+/** Lines of a table. All rows are in memory together, with what became of each. */
+const MOST_LINES = 250_000;
+
 /** @throws OperatorError when the file cannot be read, or is too large. */
 export async function textOf(file: string | undefined, { input }: Pick<Terminal, "input">): Promise<string> {
   const name = file ?? "Standard input";
-  const bytes = await (file === undefined ? buffer(input) : readFile(file)).catch((error: unknown) => {
+  const tooLarge = (most: string) => new OperatorError(`${name} has more than ${most}. Split the table.`);
+  const source = file === undefined ? input : createReadStream(file);
+  const bytes = await buffer(bounded(source, MOST_TEXT.bytes, () => tooLarge("64 MiB"))).catch((error: unknown) => {
     const reason = fileErrorReason(error);
     throw reason === null ? error : new OperatorError(`${name} cannot be read: ${reason}.`);
   });
-  if (bytes.length > MOST_TEXT.bytes) throw new OperatorError(`${name} has more than 64 MiB. Split the table.`);
   const read = textOfBytes(bytes);
   if ("problem" in read) throw new OperatorError(`${name}: ${read.problem}`);
+  const lineBreak = /\r\n?|\n/g;
+  for (let lines = 0; lineBreak.test(read.text); lines++) if (lines >= MOST_LINES) throw tooLarge("250,000 lines");
   return read.text;
 }
 
@@ -36,15 +43,18 @@ export interface TableRow {
 
 /**
  * Reads a table (CSV).
- * @param columns that it has when its first line does not name them. @param known further columns. A first line with the name of the
- * second column, or of one of these, names all. @throws OperatorError when the text is not a table.
+ * @param columns that it has when its first line does not name them. @param known further columns. A first line that has one of these
+ * names after its first cell names all columns.
+ * @throws OperatorError when the text is not a table, or names its columns without the first of `columns`.
  */
 export function tableRows(text: string, columns: readonly [string, string], known: readonly string[] = []): TableRow[] {
   const [head, ...lines] = parsed(text);
   const simple = (name: string) => name.toLowerCase().replaceAll(/[\s_-]/g, "");
   const all = [...columns, ...known];
   const names = head?.cells.map((name) => all.find((one) => simple(one) === simple(name)) ?? "") ?? [];
-  const isNamed = names.includes(columns[0]) && all.slice(1).some((name) => names.includes(name));
+  const isNamed = names.slice(1).some((name) => name !== "");
+  // Without it, other columns would be taken for it.
+  if (isNamed && !names.includes(columns[0])) throw new OperatorError(`The table has no column ${columns[0]}: add it.`);
   const used = isNamed ? names : columns;
   return (isNamed || head === undefined ? lines : [head, ...lines]).map(({ line, cells }) => ({
     line,

@@ -1,5 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 
 import { expect } from "chai";
 import { encryptKeystoreJson, hexlify, Wallet } from "ethers";
@@ -106,6 +109,65 @@ describe("command line: wallet import", () => {
       const quoted = `"${keystore.replaceAll('"', '""')}"`;
       const csv = await imports(["user_identifier;keystore;password", `max;${quoted};open sesame`]);
       expect(resultsOf(csv)).to.deep.equal(["2 already_there"]);
+    });
+
+    it("refuses keystores that would cost hours or are nested too deep, and goes on with the next row", async () => {
+      const { address, privateKey } = Wallet.createRandom();
+      const json = await encryptKeystoreJson({ address, privateKey }, "open", { scrypt: { N: 2 } });
+      const keystore = JSON.parse(json) as { Crypto: { kdfparams: object } };
+      const costing = (more: object, kdf = "scrypt") => {
+        const kdfparams = { ...keystore.Crypto.kdfparams, ...more };
+        return { ...keystore, Crypto: { ...keystore.Crypto, kdf, kdfparams } };
+      };
+      const stores = [
+        costing({ n: 2 ** 30 }),
+        costing({ p: 2 ** 24 }),
+        costing({ r: 2 ** 24 }),
+        costing({ c: 2 ** 31, prf: "hmac-sha256" }, "pbkdf2"),
+        costing({ c: 2, prf: "hmac-sha256" }, "pbkdf2"),
+        keystore,
+      ];
+      const rows = stores.map((one) => JSON.stringify({ user_identifier: "eve", keystore: one, password: "open" }));
+      const deep = `{"user_identifier": "eve", "keystore": ${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}}`;
+      const done = await imports([...rows.slice(0, 5), deep, ...rows.slice(5)]);
+      expect(done).to.include({ added: 1, refused: 6 });
+      const costs = "keystore: Its scrypt or pbkdf2 would take too long.";
+      const damaged = "keystore: The password does not open it, or it is damaged.";
+      expect(done.rows.slice(0, 5).map(({ message }) => message)).to.deep.equal([
+        ...[costs, costs, costs, costs, damaged],
+      ]);
+      expect(done.rows[5]?.message).to.contain("The line is not a JSON object");
+      expect(done.rows[6]).to.include({ result: "added", address });
+    });
+
+    it("refuses a table whose first line names other columns but no user_identifier", async () => {
+      const { address, privateKey } = Wallet.createRandom();
+      const table = `address,private_key\n${address},${privateKey}`;
+      const { output, errors } = await runImport(moneta.env, table, "--app", moneta.app.appId);
+      expect([output, errors]).to.deep.equal(["", "The table has no column user_identifier: add it.\n"]);
+    });
+
+    it("reads a table with a byte order mark, other line ends and quotes, and no NUL", async () => {
+      const keys = Array.from({ length: 3 }, () => Wallet.createRandom().privateKey);
+      const [first, second, third] = keys as [string, string, string];
+      const lines = [`"user_identifier","private_key"`, `"a, b","${first}"`, `nul,${second}\0`, `n\0ul,${third}`];
+      const done = await imports([`\uFEFF${lines.join("\r\n")}\r\n`]);
+      expect(resultsOf(done)).to.deep.equal(["2 added", "3 invalid_row", "4 invalid_row"]);
+      expect((await walletOf(encodeURIComponent("a, b"))).user_identifier).to.equal("a, b");
+    });
+
+    it("refuses input without an end, and more lines than it keeps in memory", async () => {
+      const words = ["api/cli/main.ts", "wallets", "import", "--app", moneta.app.appId];
+      const endless = await open("/dev/zero");
+      const child = spawn(process.execPath, words, {
+        ...{ env: { ...process.env, ...moneta.env }, stdio: [endless.fd, "ignore", "pipe"] },
+      });
+      if (child.stderr === null) throw new Error("no errors to read");
+      const [errors] = await Promise.all([text(child.stderr), once(child, "close")]);
+      await endless.close();
+      expect(errors).to.equal("Standard input has more than 64 MiB. Split the table.\n");
+      const many = await runImport(moneta.env, "a,\n".repeat(250_001), "--app", moneta.app.appId);
+      expect(many.errors).to.equal("Standard input has more than 250,000 lines. Split the table.\n");
     });
 
     it("refuses accounts that the key alone does not rule, and shows whom they have delegated to", async () => {
