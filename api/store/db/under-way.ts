@@ -140,8 +140,9 @@ export class LoneRuns {
   }
 }
 
-/** The tables of jobs, with the columns that have the id of their parked row and the time at which they are due. */
-const JOBS: Partial<Record<ParkedKind, readonly [table: string, id: string, at: string]>> = {
+/** The tables of work, with the columns that have the id of its parked row and the time at which it is due. */
+const WORK: Partial<Record<ParkedKind, readonly [table: string, id: string, at: string]>> = {
+  request: ["requests", "id", "ready_at"],
   media_job: ["media_jobs", "request_id", "due_at"],
   delivery: ["deliveries", "id", "next_at"],
 };
@@ -151,11 +152,12 @@ export async function retryParked(trx: Trx, kind: ParkedKind, id: string): Promi
   const isParked = (await parkedOf(trx, kind)).some((row) => row.id === id);
   if (!isParked) return false;
   await unparkRows(trx, kind, [{ id }]);
-  const job = JOBS[kind];
-  if (job === undefined) return true;
-  const [table, idColumn, at] = job;
+  const work = WORK[kind];
+  if (work === undefined) return true;
+  const [table, idColumn, at] = work;
+  const [uncounted, unheld] = kind === "request" ? [sql``, sql``] : [sql`crashes = 0,`, sql`and holder is null`];
   await sql`
-    update ${sql.table(table)} set crashes = 0, ${sql.ref(at)} = ${AT_ONCE}
-     where ${sql.ref(idColumn)} = ${id} and holder is null and ${sql.ref(at)} is not null`.execute(trx);
+    update ${sql.table(table)} set ${uncounted} ${sql.ref(at)} = ${AT_ONCE}
+     where ${sql.ref(idColumn)} = ${id} ${unheld} and ${sql.ref(at)} is not null`.execute(trx);
   return true;
 }

@@ -3,8 +3,8 @@ import { sql } from "kysely";
 import type { Command } from "../../domain/command.ts";
 import { storedBytesOf } from "../../domain/quota.ts";
 import { addToCounter, counterKeys } from "../db/counters.ts";
-import { unparkRows } from "../db/parked-rows.ts";
 import { type Db, forUpdate, type Trx } from "../db/sql.ts";
+import { retryParked } from "../db/under-way.ts";
 import { readableMetadata, toCommand } from "./requests.ts";
 
 /** What is stored of a request whose command may be unreadable. */
@@ -63,5 +63,5 @@ export async function replaceCommand(trx: Trx, id: string, command: Command): Pr
     .where("id", "=", id)
     .execute();
   if (row.status !== "failed") await addToCounter(trx, counterKeys.storedBytes(row.app_id), bytes - row.stored_bytes);
-  await unparkRows(trx, "request", [{ id }]);
+  await retryParked(trx, "request", id);
 }

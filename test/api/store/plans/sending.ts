@@ -1,5 +1,6 @@
 import { recordAttempt, batchesByHash, batchRequests, openBatches } from "../../../../api/store/sending/batches.ts";
 import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
+import { retryParked } from "../../../../api/store/db/under-way.ts";
 import { batchesWithoutCost } from "../../../../api/store/requests/costs.ts";
 import { countReady, parkClaims, returnAbandonedClaims, returnUnsent } from "../../../../api/store/sending/claims.ts";
 import {
@@ -31,8 +32,7 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
   await write((trx) => returnUnsent(trx, lane, failed, NOW));
   const broken = claimed.slice(-1).map(({ id }) => ({ id, error: "it always fails" }));
   await write((trx) => parkClaims(trx, lane, broken, NOW));
-  const brokenId = broken[0]?.id ?? "";
-  await write((trx) => trx.updateTable("requests").set({ ready_at: NOW }).where("id", "=", brokenId).execute());
+  await write((trx) => retryParked(trx, "request", broken[0]?.id ?? ""));
   await write((trx) => returnAbandonedClaims(trx, lane, NOW));
   const sent = await send(tour);
   const held = await lease(tour);

@@ -2,9 +2,13 @@ import { expect } from "chai";
 import fc from "fast-check";
 
 import { AT_ONCE, LONGEST_WAIT } from "../../../../api/store/db/due.ts";
+import type { Trx } from "../../../../api/store/db/sql.ts";
+import { retryParked } from "../../../../api/store/db/under-way.ts";
+import { replaceCommand } from "../../../../api/store/requests/repair.ts";
 import {
   claimRequests,
   countReady,
+  parkClaims,
   returnAbandonedClaims,
   returnUnsent,
 } from "../../../../api/store/sending/claims.ts";
@@ -82,6 +86,23 @@ describe("claimRequests", () => {
       for (const at of [5, 3, 4, 1, 2]) due[at] = (await appWith([at, at])).due[0];
       expect((await claim(3)).map(({ id }) => id)).to.deep.equal([due[1], due[2], due[3]]);
     });
+  });
+
+  describe("given a parked request", () => {
+    for (const [who, again] of [
+      ["the operator tries it again", (trx: Trx, id: string) => retryParked(trx, "request", id).then(() => undefined)],
+      ["the operator repairs its command", (trx: Trx, id: string) => replaceCommand(trx, id, creation())],
+    ] as const) {
+      it(`takes it at once when ${who}`, async () => {
+        await appWith([1]);
+        const [request] = await claim(1);
+        const id = request?.id ?? "";
+        await database.write((trx) => parkClaims(trx, lease, [{ id, error: "it failed" }], NOW));
+        expect(await claim(1)).to.deep.equal([]);
+        await database.write((trx) => again(trx, id));
+        expect((await claim(1)).map((claimed) => claimed.id)).to.deep.equal([id]);
+      });
+    }
   });
 
   describe("given a process that was paused and replaced", () => {
