@@ -1,12 +1,12 @@
 import { dataSlice, getAddress, Interface, recoverAddress, TypedDataEncoder, ZeroAddress, ZeroHash } from "ethers";
 
 import type { AdoptableContract } from "../domain/followed-contract.ts";
-import { addressOf, boolOf, type CallAnswer, wordOf } from "./call-results.ts";
+import { addressOf, boolOf, wordOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
 import type { ContractAddresses } from "./contracts.ts";
 import { monetaDomain } from "./codec/encode.ts";
-import { ChainUnavailable, RpcError } from "./errors.ts";
-import { boundedCalls, type CallBounds, inspect, nameOf, textOf } from "./foreign.ts";
+import { RpcError } from "./errors.ts";
+import { askContract, type CallBounds, inspect, nameOf } from "./foreign.ts";
 
 /** The functions that an adopted contract may have: of the EIPs 721, 173, 1271, and of OpenZeppelin's AccessControl. */
 const functions = new Interface([
@@ -27,7 +27,8 @@ export async function describeContract(
   const block = await client.headNumber();
   const known = await inspect(client, address, bounds);
   if (known === null) return null;
-  const [symbol, owner, supply] = await ask(client, address, ["symbol", "owner", "totalSupply"], bounds);
+  const ask = (name: string) => askContract(client, { to: address, data: functions.encodeFunctionData(name) }, bounds);
+  const [symbol, owner, supply] = [await ask("symbol"), await ask("owner"), await ask("totalSupply")];
   return {
     type: known.type,
     name: known.name ?? "",
@@ -36,22 +37,6 @@ export async function describeContract(
     totalSupply: wordOf(supply)?.toString() ?? null,
     block,
   };
-}
-
-/** Each alone: an answer that is too large takes no other one with it. */
-async function ask(
-  client: ChainClient,
-  to: string,
-  names: readonly string[],
-  bounds: CallBounds,
-): Promise<CallAnswer[]> {
-  const answers: CallAnswer[] = [];
-  for (const name of names) {
-    const [answer] = await boundedCalls(client, [{ to, data: functions.encodeFunctionData(name) }], bounds);
-    answers.push(textOf(answer));
-  }
-  if (answers.includes(undefined)) throw new ChainUnavailable("the node could not run a call of a token contract");
-  return answers;
 }
 
 /** What the owner of a contract signs, with the chain and the relay, so that an app may adopt it. */
@@ -129,22 +114,17 @@ async function isPermitted(
   bounds: CallBounds,
 ): Promise<boolean> {
   if (signer !== owner) {
-    const hasRole = (account: string) => ({
-      to: contract,
-      data: functions.encodeFunctionData("hasRole", [ZeroHash, account]),
-    });
+    const hasRole = async (account: string) => {
+      const data = functions.encodeFunctionData("hasRole", [ZeroHash, account]);
+      return boolOf(await askContract(client, { to: contract, data }, bounds)) === true;
+    };
     // A contract that says it of any address, such as one that nobody could choose, says nothing.
-    const asked = [hasRole(signer), hasRole(getAddress(dataSlice(digest, 0, 20)))];
-    const [role = "unknown", ofAny = "unknown"] = await boundedCalls(client, asked, bounds);
-    if (role === "unknown" || ofAny === "unknown")
-      throw new ChainUnavailable("the node could not run a call of a token contract");
-    if (boolOf(textOf(role)) !== true || boolOf(textOf(ofAny)) === true) return false;
+    if (!(await hasRole(signer)) || (await hasRole(getAddress(dataSlice(digest, 0, 20))))) return false;
   }
   if (signerOf(digest, signature) === signer) return true;
   const data = functions.encodeFunctionData("isValidSignature", [digest, signature]);
-  const [answer] = await boundedCalls(client, [{ to: signer, data }], bounds);
-  if (answer === "unknown") throw new ChainUnavailable("the node could not run a call of the contract's owner");
-  return textOf(answer)?.toLowerCase() === VALID.padEnd(2 + 64, "0");
+  const answer = await askContract(client, { to: signer, data }, bounds);
+  return answer?.toLowerCase() === VALID.padEnd(2 + 64, "0");
 }
 
 function signerOf(digest: string, signature: string): string | null {

@@ -298,6 +298,13 @@ export async function boundedCalls(
   return answers;
 }
 
+/** One call, alone: an answer that is too large takes no other one with it. @throws ChainUnavailable when the node could not tell */
+export async function askContract(client: ChainClient, call: ContractCall, bounds: CallBounds): Promise<CallAnswer> {
+  const answer = textOf((await boundedCalls(client, [call], bounds))[0]);
+  if (answer === undefined) throw new ChainUnavailable("the node could not run a call of a token contract");
+  return answer;
+}
+
 /** At most `CALLS_AT_ONCE` calls, in one HTTP request. */
 export async function readPart(
   client: ChainClient,

@@ -1,13 +1,14 @@
 import { getAddress, hexlify, id, Interface, keccak256, randomBytes, toBeHex, ZeroAddress, ZeroHash } from "ethers";
 
 import type { CollectionType, Mint } from "../domain/command.ts";
+import { NEXT_ID } from "../domain/token.ts";
 import { addressOf, boolOf, type CallAnswer } from "./call-results.ts";
-import type { ChainClient } from "./client.ts";
+import type { ChainClient, ContractCall } from "./client.ts";
 import { revertText } from "./codec/decode.ts";
 import { uintWord } from "./codec/encode.ts";
 import { MINT_FUNCTIONS, type MintFunction } from "./codec/mint-function.ts";
 import { ChainUnavailable } from "./errors.ts";
-import { boundedCalls, type CallBounds, textOf } from "./foreign.ts";
+import { askContract, boundedCalls, type CallBounds, textOf } from "./foreign.ts";
 
 /* Minting into contracts that others deployed: what the relay may do there, and what the contract is. */
 
@@ -31,18 +32,9 @@ const functions = new Interface([
 const ACCESS_CONTROL = "0x7965db0b";
 const MINTER = id("MINTER_ROLE");
 /** The other roles of the known families. */
-const ROLES = [
-  ...[
-    "PAUSER_ROLE",
-    "UPGRADER_ROLE",
-    "URI_SETTER_ROLE",
-    "BURNER_ROLE",
-    "METADATA_ROLE",
-    "TRANSFER_ROLE",
-    "REVOKE_ROLE",
-  ],
-  ...["FACTORY_ROLE", "OPERATOR_ROLE", "EXTENSION_ROLE", "MIGRATION_ROLE"],
-];
+const ROLES = "PAUSER UPGRADER URI_SETTER BURNER METADATA TRANSFER REVOKE FACTORY OPERATOR EXTENSION MIGRATION"
+  .split(" ")
+  .map((name) => `${name}_ROLE`);
 
 /** What must stay as it was confirmed so that the service mints into a contract of others. */
 export interface MintingFacts {
@@ -67,101 +59,73 @@ function changeOf(confirmed: MintingFacts, now: MintingFacts): string | null {
 const OWNER_GAS = 200_000;
 
 /**
- * What would make of each contract something else than what was confirmed, if it changed; null: it cannot be read now.
- * @param block its number; absent: the newest.
+ * What would make of each contract something else than what was confirmed, if it changed. In the order of the contracts.
+ * @param block its number; absent: the newest. @throws ChainUnavailable when the node could not tell
  */
-export async function mintingFacts(
-  client: ChainClient,
-  contracts: string[],
-  { block, abort }: Pick<CallBounds, "block" | "abort"> = {},
-): Promise<(MintingFacts | null)[]> {
+export async function mintingFacts(client: ChainClient, contracts: string[], block?: number): Promise<MintingFacts[]> {
   if (contracts.length === 0) return [];
   const [codes, implementations, beacons] = await Promise.all([
-    client.code(contracts, abort, block),
-    client.storage(contracts, IMPLEMENTATION, abort, block),
-    client.storage(contracts, BEACON, abort, block),
+    client.code(contracts, undefined, block),
+    client.storage(contracts, IMPLEMENTATION, undefined, block),
+    client.storage(contracts, BEACON, undefined, block),
   ]);
   const pointed = beacons.map((beacon) => addressOf(beacon) ?? ZeroAddress);
-  const [owner, named] = ["owner", "implementation"].map((name) => functions.encodeFunctionData(name)) as [
-    string,
-    string,
-  ];
-  const calls = [...contracts.map((to) => ({ to, data: owner })), ...pointed.map((to) => ({ to, data: named }))];
-  const answers = (
-    await boundedCalls(client, calls, {
-      gas: OWNER_GAS,
-      ...(block === undefined ? {} : { block }),
-      ...(abort === undefined ? {} : { abort }),
-    })
-  ).map(textOf);
+  const calls = [...contracts.map((to) => callOf(to, "owner")), ...pointed.map((to) => callOf(to, "implementation"))];
+  const bounds = { gas: OWNER_GAS, ...(block === undefined ? {} : { block }) };
+  const answers = (await boundedCalls(client, calls, bounds)).map(textOf);
+  if (answers.includes(undefined)) throw new ChainUnavailable("the node could not run a call of a token contract");
   return contracts.map((_, index) => {
-    const [own, ofBeacon] = [answers[index], answers[contracts.length + index]];
-    if (own === undefined || ofBeacon === undefined) return null;
+    const ofBeacon = answers[contracts.length + index];
     const implementation = addressOf(pointed[index] === ZeroAddress ? implementations[index] : ofBeacon);
     return {
       code_hash: keccak256(codes[index] ?? "0x"),
       implementation: implementation === ZeroAddress ? null : implementation,
-      owner: addressOf(own) ?? ZeroAddress,
+      owner: addressOf(answers[index]) ?? ZeroAddress,
     };
   });
 }
 
+function callOf(to: string, name: string, ...args: unknown[]): ContractCall {
+  return { to, data: functions.encodeFunctionData(name, args) };
+}
+
 /**
- * The contracts that are not what was confirmed any more, as of a block: why, and whether another node says the same. `unknown`: it
- * cannot be read now. What another node contradicts does not count.
+ * The contracts that are not what was confirmed any more, as of a block: why, and whether another node says the same. What another
+ * node contradicts does not count. @throws ChainUnavailable
  */
 export async function changedContracts(
   client: ChainClient,
   confirmed: readonly (MintingFacts & { contract: string })[],
   block: number,
-): Promise<Map<string, { reason: string; confirmed: boolean } | "unknown">> {
-  const rows = new Map(confirmed.map((row) => [row.contract, row]));
+): Promise<Map<string, { reason: string; confirmed: boolean }>> {
   const changesOf = async (contracts: string[]) => {
-    const facts = await mintingFacts(client, contracts, { block });
-    return new Map(
-      contracts.flatMap((contract, index) => {
-        const [row, now] = [rows.get(contract), facts[index] ?? null];
-        const reason = row === undefined ? null : now === null ? "unknown" : changeOf(row, now);
-        return reason === null ? [] : [[contract, reason] as const];
-      }),
-    );
+    const facts = await mintingFacts(client, contracts, block);
+    const now = new Map(contracts.map((contract, index) => [contract, facts[index]]));
+    return confirmed.flatMap((row) => {
+      const found = now.get(row.contract);
+      const reason = found === undefined ? null : changeOf(row, found);
+      return reason === null ? [] : [{ contract: row.contract, reason }];
+    });
   };
-  const found = await changesOf([...rows.keys()]);
-  const changed = [...found].flatMap(([contract, reason]) => (reason === "unknown" ? [] : [contract]));
-  const again = changed.length === 0 ? null : await client.secondAt(block, () => changesOf(changed));
-  const result = new Map<string, { reason: string; confirmed: boolean } | "unknown">();
-  for (const [contract, reason] of found) {
-    if (reason === "unknown") result.set(contract, reason);
-    else if (again === null || again.has(contract))
-      result.set(contract, { reason, confirmed: again !== null && again.get(contract) !== "unknown" });
-  }
-  return result;
+  const contractsOf = (rows: readonly { contract: string }[]) => [...new Set(rows.map(({ contract }) => contract))];
+  const found = await changesOf(contractsOf(confirmed));
+  const again = found.length === 0 ? [] : await client.secondAt(block, () => changesOf(contractsOf(found)));
+  return new Map((again ?? found).map(({ contract, reason }) => [contract, { reason, confirmed: again !== null }]));
 }
 
-/** What the relay may do in a contract. */
-export interface RelayRights {
-  /** Whether its rights can be checked: the contract is of a known family, and the relay has the right to mint there, alone. */
-  areKnown: boolean;
-  /** Rights that the relay must not have, in words. */
-  excess: string[];
-  /** The call by which the relay gets the right to mint; null: it has it, or nobody knows. */
-  grant: { to: string; function: string; data: string } | null;
+/** A contract into which the relay shall mint. */
+export interface MintSubject {
+  contract: string;
+  type: CollectionType;
+  relay: string;
+  /** Ids of the contract, which may be the only ones that it mints copies of. */
+  known: readonly string[];
 }
 
-/** @throws ChainUnavailable */
-export async function readRights(
-  client: ChainClient,
-  contract: string,
-  minting: MintFunction,
-  relay: string,
-  bounds: CallBounds,
-): Promise<RelayRights> {
-  const ask = async (name: string, ...args: unknown[]): Promise<CallAnswer> => {
-    const call = { to: contract, data: functions.encodeFunctionData(name, args) };
-    const answer = textOf((await boundedCalls(client, [call], bounds))[0]);
-    if (answer === undefined) throw new ChainUnavailable("the node could not run a call of the contract");
-    return answer;
-  };
+/** The rights that the relay has in a contract and must not have, in words. @throws ChainUnavailable */
+export async function excessRights(client: ChainClient, subject: MintSubject, bounds: CallBounds): Promise<string[]> {
+  const { contract, relay } = subject;
+  const ask = (name: string, ...args: unknown[]) => askContract(client, callOf(contract, name, ...args), bounds);
   const has = async (role: string) => boolOf(await ask("hasRole", role, relay)) === true;
   const excess: string[] = [];
   if (addressOf(await ask("owner")) === relay) excess.push("it is the owner()");
@@ -170,76 +134,64 @@ export async function readRights(
   if (boolOf(await ask("isAdmin", relay)) === true) excess.push("it is an admin (isAdmin)");
   if (await has(ZeroHash)) excess.push("it has the role DEFAULT_ADMIN_ROLE");
   const adminOfMinters = await ask("getRoleAdmin", MINTER);
-  if (
-    adminOfMinters != null &&
-    adminOfMinters.length === 66 &&
-    adminOfMinters !== ZeroHash &&
-    (await has(adminOfMinters))
-  )
+  if (adminOfMinters?.length === 66 && adminOfMinters !== ZeroHash && (await has(adminOfMinters)))
     excess.push("it has the role that appoints minters");
   for (const role of ROLES) if (await has(id(role))) excess.push(`it has the role ${role}`);
-  const isKnown = Object.values(MINT_FUNCTIONS).flat().includes(minting.text);
-  if (isKnown && minting.signature.startsWith("mintExtension")) {
-    const extensions = extensionsIn(await ask("getExtensions"));
-    const isExtension = extensions?.includes(relay) === true;
-    return {
-      areKnown: isExtension,
-      excess,
-      grant: isExtension || extensions === null ? null : extensionGrant(contract, relay),
-    };
-  }
-  const hasRoles = boolOf(await ask("supportsInterface", ACCESS_CONTROL)) === true;
-  const mayMint = hasRoles && (await has(MINTER));
-  const grant = hasRoles && !mayMint ? roleGrant(contract, relay) : null;
-  return { areKnown: isKnown && mayMint, excess, grant };
+  return excess;
+}
+
+/**
+ * The right of the relay to call a function that mints. `isKnown`: it has it, by the rules of a known family. `grant`: the call by which
+ * it gets it, in words; null: it has it, or nobody can tell.
+ * @throws ChainUnavailable
+ */
+export async function rightToMint(
+  client: ChainClient,
+  { contract, relay }: MintSubject,
+  { text, signature }: MintFunction,
+  bounds: CallBounds,
+): Promise<{ isKnown: boolean; grant: string | null }> {
+  const ask = (name: string, ...args: unknown[]) => askContract(client, callOf(contract, name, ...args), bounds);
+  const isKnown = Object.values(MINT_FUNCTIONS).flat().includes(text);
+  const isExtension = isKnown && signature.startsWith("mintExtension");
+  const has = isExtension
+    ? extensionsIn(await ask("getExtensions"))?.includes(relay)
+    : boolOf(await ask("supportsInterface", ACCESS_CONTROL)) === true
+      ? boolOf(await ask("hasRole", MINTER, relay)) === true
+      : undefined;
+  if (has !== false) return { isKnown: isKnown && has === true, grant: null };
+  const [name, ...args] = isExtension ? ["registerExtension", relay, ""] : ["grantRole", MINTER, relay];
+  const { data } = callOf(contract, name, ...args);
+  return { isKnown: false, grant: `${functions.getFunction(name)?.format() ?? ""} of ${contract}, data ${data}` };
 }
 
 function extensionsIn(answer: CallAnswer): string[] | null {
   if (answer == null) return null;
   try {
-    return [...(functions.decodeFunctionResult("getExtensions", answer)[0] as Iterable<string>)].map(getAddress);
+    return [...(functions.decodeFunctionResult("getExtensions", answer)[0] as Iterable<string>)];
   } catch {
     // A contract may answer in any shape.
     return null;
   }
 }
 
-function extensionGrant(to: string, relay: string) {
-  const name = "registerExtension";
-  return { to, function: `${name}(address,string)`, data: functions.encodeFunctionData(name, [relay, ""]) };
-}
-
-function roleGrant(to: string, relay: string) {
-  return {
-    to,
-    function: "grantRole(bytes32,address)",
-    data: functions.encodeFunctionData("grantRole", [MINTER, relay]),
-  };
-}
-
 /**
  * Tries a mint without sending it, to an address that nobody has, as the relay would call it: with a request number after the
  * arguments, which the contract must ignore.
- * @param known ids of the contract, which may be the only ones that it mints copies of.
  * @returns null when it would work; otherwise why not. @throws ChainUnavailable
  */
 export async function tryMint(
   client: ChainClient,
-  { contract, type, relay, known }: { contract: string; type: CollectionType; relay: string; known: readonly string[] },
+  { contract, type, relay, known }: MintSubject,
   minting: MintFunction,
   bounds: CallBounds,
 ): Promise<string | null> {
   const to = getAddress(hexlify(randomBytes(20)));
   let reason = "The contract answers nothing.";
   const unused = BigInt(hexlify(randomBytes(15))).toString();
-  for (const tokenId of type === "ERC721" ? [unused] : [unused, ...known]) {
-    const command = probe(type, contract, to, tokenId, minting);
-    const data = minting.encode(command);
-    const calls = [data, data + uintWord(BigInt(unused))].map((calldata) => ({
-      from: relay,
-      to: contract,
-      data: calldata,
-    }));
+  for (const tokenId of type === "ERC721" ? [unused] : [unused, NEXT_ID, ...known]) {
+    const data = minting.encode(probe(type, contract, to, tokenId, minting));
+    const calls = ["", uintWord(BigInt(unused))].map((number) => ({ from: relay, to: contract, data: data + number }));
     const [plain, numbered] = await boundedCalls(client, calls, bounds);
     if (plain === "unknown" || numbered === "unknown") throw new ChainUnavailable("the node could not run the mint");
     if (typeof plain === "object" && "reverted" in plain) reason = revertText(plain.reverted);

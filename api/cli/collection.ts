@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { isHexString } from "ethers";
 import { z } from "zod";
 
-import { createAdoptables } from "../chain/adoptable.ts";
+import { createAdoptables, type TypedText } from "../chain/adoptable.ts";
 import { type AdoptDeps, adoptCollection, type Signed, textToSign } from "../commands/adopt-collection.ts";
 import { FOREIGN_CALL_GAS } from "../config/limits.ts";
 import type { Workplace } from "../context/workplace.ts";
@@ -80,19 +80,12 @@ function adopt(terminal: Terminal, address: string, options: Options): Promise<v
     const deps = adoptDeps(place);
     const app = await appNamed(database.read, options.app);
     const [known] = await findCollectionsOfApps(database.read, [{ appId: app.id, address }]);
-    if (options.signature === undefined && options.allow !== true && known?.adopted !== 1) {
-      const text = textToSign(deps, app.id, address);
-      printResult(terminal, options.json, text, JSON.stringify(text, null, 2));
-      terminal.remark?.(
-        "Let the contract's owner sign this text, and run the command again with --text and --signature.\n",
-      );
-      return;
-    }
-    const signed = options.allow === true || options.signature === undefined ? null : await readSigned(options);
+    const text = () => textToSign(deps, app.id, address);
+    const signed =
+      known?.adopted === 1 ? null : await permission(terminal, options, text, "Let the contract's owner sign");
+    if (signed === undefined) return;
     const order = { address, fromBlock: options.fromBlock ?? null };
-    const adopted = await adoptCollection(deps, app.id, order, signed).catch((error: unknown) => {
-      throw error instanceof ApiError ? new OperatorError(error.errors?.[0]?.message ?? error.message) : error;
-    });
+    const adopted = await adoptCollection(deps, app.id, order, signed).catch(sayWhy);
     const collection = await watch(terminal, database, adopted, options.wait);
     const { state = "reading", asOf = 0, checkpoint = 0 } = collection.adoption ?? {};
     const result = { address, app_id: app.id, state, as_of_block: asOf, to_block: checkpoint };
@@ -103,6 +96,29 @@ function adopt(terminal: Terminal, address: string, options: Options): Promise<v
         : `${name} is a collection of ${app.name}. The service reads it: block ${asOf.toString()} of ${checkpoint.toString()}.`;
     printResult(terminal, options.json, result, words);
   });
+}
+
+/**
+ * What an owner has signed; null: the operator allows it; undefined: nobody does yet, and the text to sign is printed.
+ * @param who shall sign, as a sentence begins.
+ */
+export async function permission(
+  terminal: Terminal,
+  options: SignedOptions & { json?: boolean },
+  textOf: () => TypedText,
+  who: string,
+): Promise<Signed | null | undefined> {
+  if (options.allow === true) return null;
+  if (options.signature !== undefined) return await readSigned(options);
+  const text = textOf();
+  printResult(terminal, options.json, text, JSON.stringify(text, null, 2));
+  terminal.remark?.(`${who} this text, and run the command again with --text and --signature, or with --allow.\n`);
+  return undefined;
+}
+
+/** An operator reads the reason, not an answer of the API. @throws OperatorError */
+export function sayWhy(error: unknown): never {
+  throw error instanceof ApiError ? new OperatorError(error.errors?.[0]?.message ?? error.message) : error;
 }
 
 export function adoptDeps({ database, client, chain, settings }: Workplace): AdoptDeps {
@@ -140,7 +156,7 @@ const textFile = z.object({
   message: z.object({ nonce: z.string().regex(/^0x[0-9a-fA-F]{64}$/), expiry: z.coerce.number().int().positive() }),
 });
 
-export async function readSigned({ text, signature, signer }: SignedOptions): Promise<Signed> {
+async function readSigned({ text, signature, signer }: SignedOptions): Promise<Signed> {
   if (text === undefined || signature === undefined)
     throw new OperatorError("Give both --text, the file with the text that was signed, and --signature.");
   const content = await readFile(text, "utf8").catch((error: unknown) => {

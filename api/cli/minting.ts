@@ -1,17 +1,15 @@
 import type { Command } from "commander";
 
-import { createAdoptables } from "../chain/adoptable.ts";
 import { requirePermission, textToSign } from "../commands/adopt-collection.ts";
-import { FOREIGN_CALL_GAS, FOREIGN_READ_SECONDS } from "../config/limits.ts";
+import { FOREIGN_READ_SECONDS } from "../config/limits.ts";
 import type { Workplace } from "../context/workplace.ts";
-import { ApiError } from "../domain/error-codes.ts";
 import { OperatorError } from "../operate/operator-error.ts";
-import { findMintable, type Mintable, switchOn } from "../operate/switch-minting.ts";
-import { switchMintingOff } from "../store/requests/minting.ts";
+import { findMintable, type Mintable } from "../operate/switch-minting.ts";
+import { mintingOf, setMinting, switchMintingOff } from "../store/requests/minting.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
 import { addressOf } from "./address.ts";
 import { announced } from "./announced.ts";
-import { readSigned, signedOptions, type SignedOptions } from "./collection.ts";
+import { adoptDeps, permission, sayWhy, signedOptions, type SignedOptions } from "./collection.ts";
 import { withServiceState } from "./database.ts";
 import { adoptedCollection } from "./rescue.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
@@ -64,43 +62,36 @@ async function run(terminal: Terminal, place: Workplace, address: string, option
     collection,
     options.mint ?? null,
   );
-  if (!found.areRightsKnown && options.acceptUnknownRights !== true)
+  const { minting, facts, areRightsKnown } = found;
+  if (!areRightsKnown && options.acceptUnknownRights !== true)
     throw new OperatorError(
       `${address} is of no known kind: nobody can check what else the relay may do there. If its owner has told you, add --accept-unknown-rights.`,
     );
-  const isNew = found.hasNewOwner && options.allow !== true;
-  if (isNew && !(await isPermitted(terminal, place, collection, found.facts.owner, options))) return;
+  if (!(await isPermitted(terminal, place, collection, facts.owner, options))) return;
   await confirm(terminal, address, found, options);
-  await switchOn(database, address, found);
-  const { minting, facts, areRightsKnown } = found;
+  const row = { contract: address, mint_function: minting.text, ...facts, stopped: null, created_at: Date.now() };
+  await database.write((trx) => setMinting(trx, row));
   const result = { contract_address: address, mint_function: minting.text, ...facts, rights_known: areRightsKnown };
   const words = `The service mints into ${address} by ${minting.text}. POST /v1/nfts takes it as any collection.`;
   printResult(terminal, options.json, result, words);
 }
 
-/** Whether the new owner permits it. Without a signature it prints the text to sign. @throws OperatorError */
+/** Whether the owner has permitted it: by adopting the contract, or now. Without a signature it prints the text to sign. */
 async function isPermitted(
   terminal: Terminal,
-  { client, chain }: Workplace,
+  place: Workplace,
   { address, app_id: app }: StoredCollection,
   owner: string,
   options: Options,
 ): Promise<boolean> {
-  const at = { chainId: BigInt(chain.chainId), contracts: chain.contracts };
-  const adoptables = createAdoptables(client, at, FOREIGN_CALL_GAS);
-  if (options.signature === undefined) {
-    const text = textToSign({ adoptables }, app, address);
-    printResult(terminal, options.json, text, JSON.stringify(text, null, 2));
-    terminal.remark?.(
-      `${address} has a new owner. Let ${owner} sign this text, and run the command again with --text and --signature, or with --allow.\n`,
-    );
-    return false;
-  }
-  const signed = await readSigned(options);
+  const known = await mintingOf(place.database.read, new Set([address]));
+  if (known.get(address)?.owner === owner) return true;
+  const { adoptables } = adoptDeps(place);
+  const text = () => textToSign({ adoptables }, app, address);
+  const signed = await permission(terminal, options, text, `${address} has a new owner. Let ${owner} sign`);
+  if (signed == null) return signed === null;
   const abort = AbortSignal.timeout(FOREIGN_READ_SECONDS * 1_000);
-  await requirePermission(adoptables, { contract: address, app }, owner, signed, abort).catch((error: unknown) => {
-    throw error instanceof ApiError ? new OperatorError(error.errors?.[0]?.message ?? error.message) : error;
-  });
+  await requirePermission(adoptables, { contract: address, app }, owner, signed, abort).catch(sayWhy);
   return true;
 }
 

@@ -205,5 +205,5 @@ export function movementOf(command: Command): Record<"from" | "to" | "quantity",
 
 /** Whether one of the service's collections calls the recipient's token receiver hook, if the recipient has code. A burn calls none. */
 export function callsReceiver(command: Command): boolean {
-  return isMint(command) || (command.kind === "transfer" && !isDelegated(command));
+  return (isMint(command) && !isAdoptedMint(command)) || (command.kind === "transfer" && !isDelegated(command));
 }

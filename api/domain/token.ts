@@ -1,5 +1,7 @@
 /** Largest token id: uint256. */
 export const MAX_TOKEN_ID = 2n ** 256n - 1n;
+/** By this id, thirdweb's TokenERC1155 makes the next one. */
+export const NEXT_ID = MAX_TOKEN_ID.toString();
 /** Largest quantity of an ERC1155 id, per request and in total: uint128. */
 export const MAX_QUANTITY = 2n ** 128n - 1n;
 

@@ -1,7 +1,7 @@
 import { decodeRevert, type RelayEvent } from "../chain/codec/decode.ts";
 import { isAdoptedMint, isDelegated, isMint, receiverOf } from "../domain/command.ts";
 import type { ChainOutcome } from "../domain/request.ts";
-import { MAX_TOKEN_ID, type TokenMove } from "../domain/token.ts";
+import { NEXT_ID, type TokenMove } from "../domain/token.ts";
 import type { MintingStop } from "../store/requests/minting.ts";
 import type { DecidedRequest, NumberedRequest } from "../store/requests/requests.ts";
 
@@ -77,9 +77,6 @@ export function attribute(
   return { outcomes, untouched: requests.slice(closing.executed), owners, stops };
 }
 
-/** By this id, thirdweb's TokenERC1155 makes the next one. */
-const NEW_ID = MAX_TOKEN_ID.toString();
-
 /**
  * The token that each mint into an adopted contract has made. Their code is not the service's: only if the contract's mint logs are
  * exactly what the calls should make, in their order, the tokens belong to them. Otherwise nothing is guessed: the calls have
@@ -102,7 +99,7 @@ function mintedByAdopted(
     const fits = calls.map(({ command }, index) => {
       const quantity = command.kind === "mint-erc721" ? "1" : command.quantity;
       const [move, { tokenId }] = [made[index], command.adopted];
-      const isId = tokenId === null || tokenId === move?.tokenId || tokenId === NEW_ID;
+      const isId = tokenId === null || tokenId === move?.tokenId || tokenId === NEXT_ID;
       return isId && move?.to === command.to && move.quantity === quantity;
     });
     if (made.length === calls.length && !fits.includes(false)) {

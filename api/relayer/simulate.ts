@@ -8,7 +8,7 @@ import type { SimulatedCall, SimulatedFailure } from "../chain/simulate-calls.ts
 import { type Command, isAdoptedMint, isDelegated, isMint } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
 import { checkpointOf } from "../store/db/meta.ts";
-import { type MintingRow, stopMinting } from "../store/requests/minting.ts";
+import { type MintingRow, type MintingStop, stopMinting } from "../store/requests/minting.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
 import type { Unsent } from "../store/sending/claims.ts";
 import type { RelayerContext } from "./context.ts";
@@ -55,7 +55,7 @@ export async function simulate(
   const checkpoint = await checkpointOf(database.read);
   // The indexer may have processed newer blocks since the lane asked.
   const block = newest < checkpoint ? (await client.latestBlock()).number : newest;
-  const { foreign, withoutMinter, changed } = await lookAt(context, items, block);
+  const { foreign, withoutMint } = await lookAt(context, items, block);
   const results = await simulations.ofBatch(
     foreign.map((item) => ({
       ...item,
@@ -70,6 +70,7 @@ export async function simulate(
   const upToDate = block >= checkpoint;
   const simulated: SimulatedItem[] = [];
   const unsent: Unsent[] = [];
+  const stops: MintingStop[] = [];
   for (const item of items) {
     const { request, command, target, minting } = item;
     const result = byItem.get(item);
@@ -77,42 +78,38 @@ export async function simulate(
       unsent.push({ kind: "ready", request, retryIn: result.retryIn, waitingFor: "simulation" });
       continue;
     }
-    const change = changed.get(target);
-    // Nothing is minted into a contract of others that could not be looked at.
-    if (minting !== undefined && (change === "unknown" || !upToDate)) {
-      unsent.push({ kind: "ready", request, retryIn: UNKNOWN_WAIT, waitingFor: "simulation" });
-      continue;
-    }
     if (!upToDate) {
-      simulated.push({ ...item, simulated: result === undefined ? "own code" : "unknown" });
+      // Nothing is minted into a contract of others that could not be looked at.
+      if (minting !== undefined)
+        unsent.push({ kind: "ready", request, retryIn: UNKNOWN_WAIT, waitingFor: "simulation" });
+      else simulated.push({ ...item, simulated: result === undefined ? "own code" : "unknown" });
       continue;
     }
-    const removed = isMint(command) ? withoutMinter.get(target) : undefined;
-    const failed =
-      minting !== undefined && typeof change === "object"
-        ? { failure: failureOf("service_cannot_mint", change.reason), block, ...change }
-        : removed === undefined
-          ? decisiveFailure(command, result)
-          : { failure: minterRemoved(contracts.relay, command), block, ...removed };
+    const closed = isMint(command) ? withoutMint.get(target) : undefined;
+    const { reason = null, confirmed = false } = closed ?? {};
+    const failure =
+      reason === null ? minterRemoved(contracts.relay, command) : failureOf("service_cannot_mint", reason);
+    const failed = closed === undefined ? decisiveFailure(command, result) : { failure, block, confirmed };
     const ended = judge(context, item, failed);
     if (ended === null) simulated.push({ ...item, simulated: gasOf(result) });
     else unsent.push(ended);
-    if (ended?.kind === "fails" && minting !== undefined && typeof change === "object")
-      await database.write((trx) => stopMinting(trx, [{ contract: target, reason: change.reason }]));
+    if (ended?.kind === "fails" && reason !== null) stops.push({ contract: target, reason });
   }
+  if (stops.length > 0) await database.write((trx) => stopMinting(trx, stops));
   return { simulated, unsent };
 }
 
-/** What else the calls depend on, as of a block. */
+/** What else the calls depend on, as of a block. `withoutMint`: where the service may not mint, and why if it is not its own collection. */
 async function lookAt({ client, contracts }: RelayerContext, items: EncodedItem[], block: number) {
   const own = items.filter(({ command, minting }) => isMint(command) && minting === undefined);
   const adopted = items.flatMap(({ minting }) => minting ?? []);
-  const [foreign, withoutMinter, changed] = await Promise.all([
+  const [foreign, removed, changed] = await Promise.all([
     runningForeignCode(client, contracts, items),
     collectionsWithoutMinter(client, [...new Set(own.map(({ target }) => target))], contracts.relay, block),
     changedContracts(client, adopted, block),
   ]);
-  return { foreign, withoutMinter, changed };
+  const withoutMint = new Map<string, { reason?: string; confirmed: boolean }>([...removed, ...changed]);
+  return { foreign, withoutMint };
 }
 
 /** What becomes of a request of which it is known why it would fail; null: it is sent. */

@@ -1,7 +1,7 @@
 import { FunctionFragment, id, Interface } from "ethers";
 
 import { remember } from "../../shared/bounded-map.ts";
-import type { AdoptedMint, CollectionType, Mint } from "../../domain/command.ts";
+import type { CollectionType, Mint } from "../../domain/command.ts";
 
 /*
  * The functions by which contracts of others mint, as text: the name, and for each argument what it is and its type:
@@ -110,17 +110,15 @@ function readFunction(text: string): MintFunction {
   const contract = new Interface([FunctionFragment.from(`function ${signature}`)]);
   const encode = (command: Mint): string => {
     const { tokenId = null, uri = null } = command.adopted ?? {};
-    const isOne = command.kind === "mint-erc721" || command.quantity === "1";
+    const quantity = command.kind === "mint-erc721" ? "1" : command.quantity;
     const [byId, byUri] = [places.includes("token_id"), places.includes("uri")];
-    if (byId !== (tokenId !== null) || byUri !== (uri !== null) || !(isOne || places.includes("quantity")))
+    if (byId !== (tokenId !== null) || byUri !== (uri !== null) || !(quantity === "1" || places.includes("quantity")))
       throw new NoMintFunction(
         `The contract mints by ${signature} now, which takes other fields than the request has.`,
       );
-    const values = places.map((place, index) => {
-      const value = valueOf(command, place);
-      return types[index]?.endsWith("[]") === true ? [value] : value;
-    });
-    return contract.encodeFunctionData(name, values);
+    const values = { to: command.to, token_id: tokenId, quantity, uri, data: "0x" };
+    const given = places.map((place, index) => (types[index]?.endsWith("[]") ? [values[place]] : values[place]));
+    return contract.encodeFunctionData(name, given);
   };
   return { text: `${name}(${list})`, signature, takes: new Set(places), encode };
 }
@@ -133,20 +131,4 @@ function allArguments(): string {
   return Object.entries(PLACES)
     .flatMap(([place, types]) => types.map((type) => `{${place}:${type}}`))
     .join(", ");
-}
-
-function valueOf(command: Mint & { adopted?: AdoptedMint }, place: Place): string {
-  const { tokenId, uri } = command.adopted ?? { tokenId: null, uri: null };
-  switch (place) {
-    case "to":
-      return command.to;
-    case "quantity":
-      return command.kind === "mint-erc721" ? "1" : command.quantity;
-    case "token_id":
-      return tokenId ?? "";
-    case "uri":
-      return uri ?? "";
-    case "data":
-      return "0x";
-  }
 }

@@ -46,7 +46,7 @@ export interface ContractTables {
     contract: string;
     /** See `api/chain/codec/mint-function.ts`. Empty: minting is switched off. */
     mint_function: string;
-    /** What the contract was when minting was switched on: see `MintingFacts`. */
+    /** What the contract was when minting was switched on (see `MintingFacts`). Before that: only its owner, when it was adopted. */
     code_hash: string;
     implementation: string | null;
     owner: string;

@@ -9,6 +9,7 @@ import { lockCollections, lockLedger, textSet, type Trx } from "../db/sql.ts";
 import { applyHoldings } from "./apply-range.ts";
 import { storedBlock } from "./blocks.ts";
 import { FOLLOWED, type Quarantined } from "./contract-states.ts";
+import { setMinting } from "../requests/minting.ts";
 import { hiddenFrom } from "./hidden-history.ts";
 import { countHistory, deleteHistory, insertHistory, type StoredMove } from "./history.ts";
 import { forgetHoldings, noteForeignChange, unfollowContract } from "./indexed-contracts.ts";
@@ -83,6 +84,8 @@ export async function adoptContract(
     .values({ address, ...reading, ...counts, quarantines: 0, released_at: null, created_at: now })
     .onConflict((conflict) => conflict.column("address").doUpdateSet({ ...reading, ...counts }))
     .execute();
+  const off = { mint_function: "", code_hash: "", implementation: null, owner, stopped: null };
+  await setMinting(trx, { contract: address, ...off, created_at: now });
   await noteForeignChange(trx);
   return "adopted";
 }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Insertable, Selectable } from "kysely";
 
 import type { ContractTables } from "../db/schema-contracts.ts";
-import { type Db, lockLedger, rowSet, textSet, type Trx } from "../db/sql.ts";
+import { type Db, rowSet, textSet, type Trx } from "../db/sql.ts";
 
 /*
  * Minting into adopted contracts. The operator switches it on for a contract as it is. Whatever the chain shows that does not fit
@@ -15,7 +15,7 @@ export type MintingRow = Selectable<ContractTables["minting"]>;
 /** With whether all logs of the contract are read now: only then a mint is known when it is there. */
 type Mintable = MintingRow & { followed: number };
 
-/** Those of the contracts for which minting was ever switched on, also those where it is stopped, or off. */
+/** Those of the contracts that are adopted, also where minting is stopped, or off. */
 export async function mintingOf(db: Db, contracts: ReadonlySet<string>): Promise<Map<string, Mintable>> {
   if (contracts.size === 0) return new Map();
   const { rows } = await sql<Mintable>`
@@ -25,26 +25,17 @@ export async function mintingOf(db: Db, contracts: ReadonlySet<string>): Promise
   return new Map(rows.map((row) => [row.contract, row]));
 }
 
-/** Switches minting on, or confirms it. @returns false: no app has adopted the contract any more. */
-export async function switchMintingOn(trx: Trx, row: Insertable<ContractTables["minting"]>): Promise<boolean> {
-  await lockLedger(trx);
-  const adopted = await trx
-    .selectFrom("collections")
-    .select("seq")
-    .where("address", "=", row.contract)
-    .where("adopted", "=", 1)
-    .executeTakeFirst();
-  if (adopted === undefined) return false;
+/** Stores how the service mints into an adopted contract. With an empty function it does not; the owner then is who let it be adopted. */
+export async function setMinting(trx: Trx, row: Insertable<ContractTables["minting"]>): Promise<void> {
   const { contract: _contract, created_at: _created, ...changed } = row;
   await trx
     .insertInto("minting")
     .values(row)
     .onConflict((conflict) => conflict.column("contract").doUpdateSet(changed))
     .execute();
-  return true;
 }
 
-/** The row stays: it names the owner who let the service mint. @returns false: it was off. */
+/** The row stays: it names the owner who has permitted it. @returns false: it was off. */
 export async function switchMintingOff(trx: Trx, contract: string): Promise<boolean> {
   const update = trx.updateTable("minting").set({ mint_function: "", stopped: null });
   const { numUpdatedRows } = await update

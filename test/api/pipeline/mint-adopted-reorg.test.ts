@@ -1,14 +1,11 @@
 import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
-import { storedAddresses } from "../../../api/chain/contracts.ts";
-import { readContracts } from "../../../api/store/db/meta.ts";
 import type { Shape } from "../../../client/client.ts";
-import { MintableERC721__factory } from "../../../types/ethers-contracts/factories/mocks/MintableERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
-import { runCli } from "../cli/support/run.ts";
-import { adoptAllowed, foreignRow, holdersOf, readBack, wrongTotals } from "../support/adopt.ts";
+import { foreignRow, holdersOf, wrongTotals } from "../support/adopt.ts";
+import { mintingContract } from "../support/mint-adopted.ts";
 
 const MOST_MOVES = 20;
 
@@ -21,16 +18,7 @@ describe("minting into an adopted contract, reorgs and floods", () => {
     owner = await moneta.provider.getSigner(3);
   });
 
-  async function ready() {
-    const contract = await new MintableERC721__factory(owner).deploy(owner.address);
-    const address = await contract.getAddress();
-    await adoptAllowed(moneta, address);
-    await readBack(moneta, address);
-    const contracts = await readContracts(moneta.service.database.read, storedAddresses);
-    await (await contract.grantRole(await contract.MINTER_ROLE(), contracts?.relay ?? "")).wait();
-    await runCli(moneta.env, "collection", "minting", address);
-    return { contract, address };
-  }
+  const ready = () => mintingContract(moneta, owner);
   const mine = (blocks: number) => moneta.provider.send("hardhat_mine", [`0x${blocks.toString(16)}`]);
   const requestOf = (id: string) => moneta.api.ok<Shape<"Request">>("GET", `/v1/requests/${id}`);
   const inBlock = (id: string) =>

@@ -4,10 +4,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { type JsonRpcSigner, type TypedDataDomain, type TypedDataField, zeroPadValue } from "ethers";
 
-import { storedAddresses } from "../../../api/chain/contracts.ts";
 import { createApp } from "../../../api/operate/apps.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
-import { readContracts } from "../../../api/store/db/meta.ts";
 import type { Shape } from "../../../client/client.ts";
 import { MintableERC721__factory } from "../../../types/ethers-contracts/factories/mocks/MintableERC721__factory.ts";
 import { WizardERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC1155__factory.ts";
@@ -16,8 +14,8 @@ import { ApiClient } from "../../support/api-client.ts";
 import { rejectionOf } from "../../support/rejection.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { useService } from "../../support/use-service.ts";
-import { jsonOfCli, runAnswering, runCli } from "../cli/support/run.ts";
-import { adoptAllowed, readBack } from "../support/adopt.ts";
+import { runAnswering, runCli } from "../cli/support/run.ts";
+import { adopted, grantMinter, mintingContract, relayOf, settledMint, switchMinting } from "../support/mint-adopted.ts";
 
 /** As in the contract. */
 const ODD = { no: 0, none: 1, two: 2, other: 3, readsMore: 4, otherId: 5 } as const;
@@ -26,12 +24,6 @@ interface TypedText {
   domain: TypedDataDomain;
   types: Record<string, TypedDataField[]>;
   message: Record<string, unknown>;
-}
-
-interface Minting {
-  mint_function: string;
-  owner: string;
-  rights_known: boolean;
 }
 
 describe("minting into an adopted contract", () => {
@@ -44,28 +36,17 @@ describe("minting into an adopted contract", () => {
 
   before(async () => {
     [owner, stranger] = [await moneta.provider.getSigner(3), await moneta.provider.getSigner(4)];
-    relay = (await readContracts(moneta.service.database.read, storedAddresses))?.relay ?? "";
+    relay = await relayOf(moneta);
   });
 
-  async function mintable(appId?: string) {
+  async function mintable() {
     const contract = await new MintableERC721__factory(owner).deploy(owner.address);
     const address = await contract.getAddress();
-    await adoptAllowed(moneta, address, appId === undefined ? {} : { appId });
-    await readBack(moneta, address);
+    await adopted(moneta, address);
     return { contract, address };
   }
-  const minter = async (contract: {
-    MINTER_ROLE: () => Promise<string>;
-    grantRole: (role: string, account: string) => Promise<{ wait: () => Promise<unknown> }>;
-  }) => (await contract.grantRole(await contract.MINTER_ROLE(), relay)).wait();
-  async function ready(appId?: string) {
-    const made = await mintable(appId);
-    await minter(made.contract);
-    await minting(made.address);
-    return made;
-  }
-  const minting = (address: string, ...words: string[]) =>
-    jsonOfCli<Minting>(moneta.env, "collection", "minting", address, ...words);
+  const ready = (appId?: string) => mintingContract(moneta, owner, appId);
+  const minting = (address: string, ...words: string[]) => switchMinting(moneta, address, ...words);
   const refusalOf = async (address: string, ...words: string[]) => {
     const error = await rejectionOf(runCli(moneta.env, "collection", "minting", address, ...words));
     expect(error).to.be.instanceOf(OperatorError);
@@ -74,16 +55,10 @@ describe("minting into an adopted contract", () => {
   const stateOf = async (address: string) =>
     (await api.ok<Shape<"NftsPage">>("GET", `/v1/collections/${address}`)).collection.adopted;
   const requestOf = (id: string) => api.ok<Shape<"Request">>("GET", `/v1/requests/${id}`);
-  const settledMint = async (fields: Shape<"Mint">) => {
-    const id = await api.accept("/v1/nfts", fields);
-    await api.settled(id);
-    return requestOf(id);
-  };
-
   it("makes the tokens that its requests name, with metadata that are served here, many in a transaction", async () => {
     const { contract, address } = await mintable();
     expect(await refusalOf(address)).to.match(/grantRole\(bytes32,address\)/);
-    await minter(contract);
+    await grantMinter(contract, relay);
     const on = await minting(address);
     expect(on).to.include({ mint_function: "safeMint({to:address},{token_id:uint256})", rights_known: true });
     expect((await stateOf(address))?.minting).to.deep.equal({ function: on.mint_function, stopped: null });
@@ -113,7 +88,7 @@ describe("minting into an adopted contract", () => {
     expect((await stateOf(address))?.minting?.stopped).to.equal(null);
 
     // An id that exists: only the contract knows, so the request fails on the chain.
-    const again = await settledMint({ collection_address: address, to_address: wallet, token_id: 100 });
+    const again = await settledMint(moneta, { collection_address: address, to_address: wallet, token_id: 100 });
     expect([again.status, again.error_code]).to.deep.equal(["failed", "execution_reverted"]);
     expect(await moneta.provider.getCode(address)).to.not.equal("0x");
   });
@@ -121,16 +96,20 @@ describe("minting into an adopted contract", () => {
   it("makes copies in an ERC1155 contract, of new ids and of others", async () => {
     const contract = await new WizardERC1155__factory(owner).deploy(owner.address);
     const address = await contract.getAddress();
-    await adoptAllowed(moneta, address);
-    await readBack(moneta, address);
-    await minter(contract);
+    await adopted(moneta, address);
+    await grantMinter(contract, relay);
     expect((await minting(address)).mint_function).to.match(/^mint\(/);
     const wallet = await api.wallet();
-    const made = await settledMint({
+    const made = await settledMint(moneta, {
       ...{ collection_address: address, token_id: 7, initial_supply: 5, initial_owner: wallet, name: "Seven" },
     });
     expect([made.status, made.nft_token_id]).to.deep.equal(["completed", 7]);
-    const more = await settledMint({ collection_address: address, token_id: 7, quantity: 3, to_address: wallet });
+    const more = await settledMint(moneta, {
+      collection_address: address,
+      token_id: 7,
+      quantity: 3,
+      to_address: wallet,
+    });
     expect(more.status).to.equal("completed");
     const { body } = await api.send("POST", "/v1/nfts", {
       ...{ collection_address: address, token_id: 8, initial_supply: 5, initial_owner: wallet, quantity: 9 },
@@ -164,7 +143,7 @@ describe("minting into an adopted contract", () => {
       const { contract, address } = await ready();
       await (await contract.setOdd(ODD[what])).wait();
       const wallet = await api.wallet();
-      const odd = await settledMint({ collection_address: address, to_address: wallet, token_id: 5 });
+      const odd = await settledMint(moneta, { collection_address: address, to_address: wallet, token_id: 5 });
       expect([odd.status, odd.nft_token_id]).to.deep.equal(["completed", null]);
       expect((await stateOf(address))?.minting?.stopped).to.contain(odd.request_id);
       const { status, body } = await api.send("POST", "/v1/nfts", {
@@ -177,7 +156,7 @@ describe("minting into an adopted contract", () => {
       await (await contract.setOdd(ODD.no)).wait();
       await minting(address);
       expect(
-        (await settledMint({ collection_address: address, to_address: wallet, token_id: 6 })).nft_token_id,
+        (await settledMint(moneta, { collection_address: address, to_address: wallet, token_id: 6 })).nft_token_id,
       ).to.equal(6);
     });
 
@@ -185,7 +164,7 @@ describe("minting into an adopted contract", () => {
     const { contract, address } = await ready();
     const wallet = await api.wallet();
     await (await contract.transferOwnership(stranger.address)).wait();
-    const { status, error_code: code } = await settledMint({
+    const { status, error_code: code } = await settledMint(moneta, {
       collection_address: address,
       to_address: wallet,
       token_id: 1,
@@ -205,9 +184,18 @@ describe("minting into an adopted contract", () => {
     expect((await minting(address, "--text", file, "--signature", await signed(stranger))).owner).to.equal(
       stranger.address,
     );
-    expect((await settledMint({ collection_address: address, to_address: wallet, token_id: 1 })).status).to.equal(
-      "completed",
-    );
+    expect(
+      (await settledMint(moneta, { collection_address: address, to_address: wallet, token_id: 1 })).status,
+    ).to.equal("completed");
+  });
+
+  it("asks an owner who came after the adoption", async () => {
+    const { contract, address } = await mintable();
+    await grantMinter(contract, relay);
+    await (await contract.transferOwnership(stranger.address)).wait();
+    expect((await runCli(moneta.env, "collection", "minting", address)).remarks).to.contain(`Let ${stranger.address}`);
+    expect((await stateOf(address))?.minting).to.equal(null);
+    expect((await minting(address, "--allow")).owner).to.equal(stranger.address);
   });
 
   it("asks a new owner also after minting was off", async () => {
@@ -245,22 +233,22 @@ describe("minting into an adopted contract", () => {
     const wallet = await api.wallet();
     const code = await moneta.provider.getCode(address);
     await moneta.provider.send("hardhat_setCode", [address, `${code}00`]);
-    const made = await settledMint({ collection_address: address, to_address: wallet, token_id: 1 });
+    const made = await settledMint(moneta, { collection_address: address, to_address: wallet, token_id: 1 });
     expect([made.status, made.error_code]).to.deep.equal(["failed", "service_cannot_mint"]);
     expect((await stateOf(address))?.minting?.stopped).to.contain("code of the contract has changed");
     await minting(address);
     // What a proxy runs, as EIP-1967 stores it.
     const slot = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc";
     await moneta.provider.send("hardhat_setStorageAt", [address, slot, zeroPadValue(stranger.address, 32)]);
-    expect((await settledMint({ collection_address: address, to_address: wallet, token_id: 1 })).status).to.equal(
-      "failed",
-    );
+    expect(
+      (await settledMint(moneta, { collection_address: address, to_address: wallet, token_id: 1 })).status,
+    ).to.equal("failed");
     expect((await stateOf(address))?.minting?.stopped).to.contain(stranger.address);
   });
 
   it("is refused where the relay could do more, and where its rights cannot be checked", async () => {
     const { contract, address } = await mintable();
-    await minter(contract);
+    await grantMinter(contract, relay);
     await (await contract.grantRole(await contract.DEFAULT_ADMIN_ROLE(), relay)).wait();
     expect(await refusalOf(address)).to.contain("DEFAULT_ADMIN_ROLE");
     await (await contract.revokeRole(await contract.DEFAULT_ADMIN_ROLE(), relay)).wait();
@@ -269,8 +257,7 @@ describe("minting into an adopted contract", () => {
 
     // Only its owner can mint.
     const owned = await new WizardERC721__factory(owner).deploy(owner.address, 1);
-    await adoptAllowed(moneta, await owned.getAddress());
-    await readBack(moneta, await owned.getAddress());
+    await adopted(moneta, await owned.getAddress());
     expect(await refusalOf(await owned.getAddress())).to.contain("Where only the owner can mint, the service cannot");
   });
 

@@ -33,7 +33,7 @@ import { readEverIndexedContracts, unfollowContract } from "../../../../api/stor
 import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import { listFollowedContracts, storedContents } from "../../../../api/store/listings/followed-contracts.ts";
 import { findCollectionsOfApps } from "../../../../api/store/listings/collections.ts";
-import { mintingOf, stopMinting, switchMintingOff, switchMintingOn } from "../../../../api/store/requests/minting.ts";
+import { mintingOf, setMinting, stopMinting, switchMintingOff } from "../../../../api/store/requests/minting.ts";
 import {
   adoptedCollections,
   storeRescued,
@@ -134,7 +134,7 @@ async function adopt({ read, write }: Pick<Tour, "read" | "write">): Promise<voi
     owner: "",
     created_at: NOW,
   };
-  await write((trx) => switchMintingOn(trx, { ...minting, implementation: null, stopped: null }));
+  await write((trx) => setMinting(trx, { ...minting, implementation: null, stopped: null }));
   await write((trx) => stopMinting(trx, [{ contract: ADOPTED, reason: "changed" }]));
   await mintingOf(read, new Set([ADOPTED]));
   await write((trx) => switchMintingOff(trx, ADOPTED));
