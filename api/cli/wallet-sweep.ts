@@ -8,7 +8,7 @@ import { AcceptQueue } from "../commands/accept-queue.ts";
 import type { CommandContext } from "../commands/context.ts";
 import { createWalletDerivation } from "../commands/create-wallet.ts";
 import { createLookUps } from "../commands/look-ups.ts";
-import { type Swept, sweepWallets } from "../commands/sweep-wallets.ts";
+import { planSweep, type Swept, sweepWallets, type TokenGroup } from "../commands/sweep-wallets.ts";
 import { FOREIGN_CALL_GAS } from "../config/limits.ts";
 import type { Workplace } from "../context/workplace.ts";
 import { createWalletDeriver, OF_ADDRESS } from "../keys/wallet-deriver.ts";
@@ -27,82 +27,91 @@ interface Options {
   app: string;
   user?: string[];
   wait: number;
+  dryRun?: true;
   json?: boolean;
 }
 
 export function walletSweep(terminal: Terminal): Command {
   return resultCommand("sweep", "Move the tokens and users of imported wallets to new wallets of the service.", {
-    examples: ["wallet sweep --app my-shop", "wallet sweep --app my-shop --user alice bob --json"],
-    json: "{app_id, before, moved, left, wallets: [{user_identifier, old_wallet, new_wallet, before, moved, left, user_moved, reasons: [{contract_address, reason, message, tokens, token_id, request_id}]}]}",
+    examples: ["wallet sweep --app my-shop --dry-run", "wallet sweep --app my-shop --user alice bob --json"],
+    json: "{app_id, before, moved, left, plan: [{contract_address, reason, message, tokens, old_wallet, token_id, request_id}], wallets: [{user_identifier, old_wallet, new_wallet, before, moved, left, user_moved}], reasons: as plan} (reason null: the tokens move)",
     notes:
-      "Asks for a transfer of every token that the listings of the wallets show, by requests like any other, and waits for them: the\n" +
-      "service must run. The user gets the new wallet when the old one is empty. Interrupt it when you like: the same command goes\n" +
-      "on, and asks for nothing twice. Tokens of contracts that no app follows are not known, and coins stay (`wallet withdraw`).",
+      "First prints what will move, and what will not. Then it asks for a transfer of every token that the listings of the wallets\n" +
+      "show, by requests like any other, and waits for them: the service must run. The user gets the new wallet when the old one is\n" +
+      "empty. Interrupt it when you like: the same command goes on, and asks for nothing twice. Tokens of contracts that no app\n" +
+      "follows are not known, and coins stay (`wallet withdraw`).",
   })
     .requiredOption("--app <app>", "name or id of the app")
     .option("--user <user...>", "only the wallets of these users (default: all imported wallets of the app)")
     .option("--wait <seconds>", "how long to wait for each token", readLimit, 600)
+    .option("--dry-run", "print what would move, and move nothing")
     .action((options: Options) => sweep(terminal, options));
 }
 
-async function sweep(terminal: Terminal, { app: name, user, wait, json }: Options): Promise<void> {
+async function sweep(terminal: Terminal, { app: name, user, wait, dryRun, json }: Options): Promise<void> {
   await withServiceState(terminal, async (place) => {
     const { database } = place;
     const app = await appNamed(database.read, name);
     const { context, deriver } = await contextOf(place);
-    const wallets = await importedOf(database.read, app.id, user);
-    const swept = await announced(database, () =>
-      sweepWallets(
-        {
-          ...{ context, appId: app.id, patience: wait * 1_000 },
-          deriveNew: (old) => deriver.derive(app.id, old, OF_ADDRESS),
-          report: (moved, known) => terminal.rewrite?.(`${moved.toString()} of ${plural(known, "token")}`),
-        },
-        wallets,
-      ),
-    );
+    const wallets = () => importedOf(database.read, app.id, user);
+    let done = 0;
+    const tools = {
+      ...{ context, appId: app.id, patience: wait * 1_000 },
+      deriveNew: (old: string) => deriver.derive(app.id, old, OF_ADDRESS),
+      onMoved: () => terminal.rewrite?.(`${(++done).toString()} of ${plural(known, "token")}`),
+    };
+    const plan = await planSweep(tools, wallets());
+    const known = sumOf(plan.groups, "tokens");
+    const head = `${plural(plan.wallets, "wallet")} with ${plural(known, "token")}:\n`;
+    const before = plan.wallets === 0 ? NOTHING : head + textOfGroups(plan.groups);
+    if (dryRun !== true && plan.wallets > 0) terminal.remark?.(`${before}\n`);
+    const sweepAll = () => announced(database, () => sweepWallets(tools, wallets()));
+    const { swept, left } = dryRun === true ? { swept: [], left: [] } : await sweepAll();
     terminal.rewrite?.("");
-    const sum = (figure: "before" | "moved" | "left") => swept.reduce((total, one) => total + one[figure], 0);
-    const result = { app_id: app.id, before: sum("before"), moved: sum("moved"), left: sum("left"), wallets: swept };
-    printResult(terminal, json, result, textOf(swept));
-    if (swept.some(({ left, reasons }) => left > 0 || reasons.length > 0)) terminal.fail?.();
+    const figures = { moved: sumOf(swept, "moved"), left: dryRun === true ? known : sumOf(swept, "left") };
+    const result = { app_id: app.id, before: known, ...figures, plan: plan.groups, wallets: swept, reasons: left };
+    const after = [table(HEAD, swept.map(cellsOf), NOTHING), ...(left.length === 0 ? [] : [textOfGroups(left)])];
+    printResult(terminal, json, result, dryRun === true ? before : after.join("\n\n"));
+    if (left.length > 0 || swept.some((one) => one.left > 0)) terminal.fail?.();
   });
 }
 
+function sumOf<Name extends string>(rows: readonly Record<Name, number>[], figure: Name): number {
+  return rows.reduce((sum, row) => sum + row[figure], 0);
+}
+
+const NOTHING = "Nothing is left to sweep.";
 const HEAD = ["USER", "OLD WALLET", "NEW WALLET", "BEFORE", "MOVED", "LEFT", "USER IS AT"];
 
-function textOf(swept: readonly Swept[]): string {
-  const rows = swept.map(({ user_identifier: user, old_wallet, new_wallet, before, moved, left, user_moved }) => [
-    ...[user ?? "", old_wallet, new_wallet, before.toString(), moved.toString(), left.toString()],
-    user === null ? "" : user_moved ? "new" : "old",
-  ]);
-  const reasons = swept.flatMap(({ old_wallet, reasons }) =>
-    reasons.map(({ contract_address, reason, message, tokens, token_id, request_id }) => {
-      const where = contract_address === null ? "" : ` of ${contract_address} (${token_id ?? ""})`;
-      const request = request_id === null ? "" : ` [request ${request_id}]`;
-      return `${old_wallet}: ${plural(tokens, "token")}${where} left: ${reason}. ${message}${request}`;
-    }),
-  );
-  return [table(HEAD, rows, "Nothing is left to sweep."), ...reasons].join("\n");
+function cellsOf({ user_identifier: user, old_wallet, new_wallet, before, moved, left, user_moved }: Swept): string[] {
+  const figures = [before, moved, left].map((figure) => figure.toString());
+  return [user ?? "", old_wallet, new_wallet, ...figures, user === null ? "" : user_moved ? "new" : "old"];
+}
+
+function textOfGroups(groups: readonly TokenGroup[]): string {
+  const rows = groups.map(({ contract_address, reason, message, tokens, old_wallet, token_id, request_id }) => {
+    const first = `${token_id === null ? "" : `token ${token_id} of `}${old_wallet}`;
+    const request = request_id === null ? "" : ` [request ${request_id}]`;
+    const words = reason === null ? "will move" : `${reason}: ${message ?? ""} First: ${first}${request}`;
+    return [contract_address ?? "all", tokens.toString(), words];
+  });
+  return table(["CONTRACT", "TOKENS", "RESULT"], rows, "Only their users move.");
 }
 
 /** @throws OperatorError for a user without a wallet. */
-async function importedOf(db: Db, appId: string, users: readonly string[] | undefined): Promise<WalletRow[]> {
+async function* importedOf(db: Db, appId: string, users: readonly string[] | undefined): AsyncGenerator<WalletRow> {
   const isImported = ({ path, watch_only }: WalletRow) => path === "" && watch_only === 0;
   if (users === undefined) {
-    const found: WalletRow[] = [];
-    for await (const wallets of exportWallets(db, appId)) found.push(...wallets.filter(isImported));
-    return found;
+    for await (const wallets of exportWallets(db, appId)) yield* wallets.filter(isImported);
+    return;
   }
-  const distinct = [...new Set(users)];
-  const found = await findWalletsOfUsers(
-    db,
-    distinct.map((userIdentifier) => ({ appId, userIdentifier })),
-  );
-  return found.flatMap((wallet, index) => {
-    if (wallet === undefined) throw new OperatorError(`The app has no user ${distinct[index] ?? ""}.`);
-    return isImported(wallet) ? [wallet] : [];
-  });
+  const distinct = [...new Set(users)].map((userIdentifier) => ({ appId, userIdentifier }));
+  const found = await findWalletsOfUsers(db, distinct);
+  for (const [index, { userIdentifier }] of distinct.entries()) {
+    const wallet = found[index];
+    if (wallet === undefined) throw new OperatorError(`The app has no user ${userIdentifier}.`);
+    if (isImported(wallet)) yield wallet;
+  }
 }
 
 /** What accepts calls in a process of the role `api`. @throws OperatorError when a key is missing, or that of another database. */

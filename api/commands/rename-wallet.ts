@@ -1,6 +1,6 @@
 import { hasControls, NO_CONTROLS } from "../../client/rules/storable.ts";
 import { ApiError, fieldError } from "../domain/error-codes.ts";
-import { findWallets, findWalletsOfUsers, setUserIdentifier } from "../store/apps/wallets.ts";
+import { findWallets, findWalletsOfUsers, setUserIdentifiers } from "../store/apps/wallets.ts";
 import type { WalletRow } from "../store/db/schema.ts";
 import type { CommandContext } from "./context.ts";
 
@@ -27,7 +27,7 @@ export function renameWallet(
     const [taken] = userIdentifier === null ? [] : await findWalletsOfUsers(trx, [{ appId, userIdentifier }]);
     if (taken !== undefined && taken.address !== address)
       throw fieldError("user_identifier_taken", "user_identifier", "Another wallet of this app already has this user.");
-    await setUserIdentifier(trx, address, userIdentifier);
+    await setUserIdentifiers(trx, [{ address, user_identifier: userIdentifier }]);
     return { ...wallet, user_identifier: userIdentifier };
   });
 }

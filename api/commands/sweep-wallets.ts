@@ -1,27 +1,29 @@
-import { ApiError, ERRORS } from "../domain/error-codes.ts";
+import { type ApiError, ERRORS, type RequestFailureCode } from "../domain/error-codes.ts";
 import { isFinal } from "../domain/request.ts";
-import { forEachAtOnce } from "../shared/at-once.ts";
+import { forEachAtOnce, inPages } from "../shared/at-once.ts";
 import { pause } from "../shared/pause.ts";
-import { findWallets, type NewWallet, setUserIdentifier, walletsAt } from "../store/apps/wallets.ts";
-import { counterKeys, readCounter, readCounters } from "../store/db/counters.ts";
+import { findWallets, type NewWallet, setUserIdentifiers, walletsAt } from "../store/apps/wallets.ts";
+import { counterKeys, readCounters } from "../store/db/counters.ts";
 import { isInsertedMeanwhile } from "../store/db/errors.ts";
-import { rowsAfter } from "../store/db/pages.ts";
+import { checkpointOf } from "../store/db/meta.ts";
+import type { Page } from "../store/db/pages.ts";
 import type { WalletRow } from "../store/db/schema.ts";
 import { lockLedger } from "../store/db/sql.ts";
 import { type HeldNft, isHeld, listContents } from "../store/listings/holdings.ts";
 import type { CommandContext } from "./context.ts";
-import type { Caller } from "./idempotency.ts";
-import { transfer } from "./transfer.ts";
+import { isError } from "./or-error.ts";
+import { checkMoves, transfer } from "./transfer.ts";
 
-/** Why tokens of a wallet are left. */
-interface Left {
-  /** null: that of all. */
+/** Tokens of a contract that move, or that stay for the same reason. */
+export interface TokenGroup {
+  /** null: all contracts. */
   contract_address: string | null;
-  /** An `error_code`; `pending`: a request that has no end yet; `comes_back`: its contract gives the token back. */
-  reason: string;
-  message: string;
+  /** An `error_code`, or one of `STAYS`; null: they move. */
+  reason: string | null;
+  message: string | null;
   tokens: number;
-  /** The first one; null: all. */
+  /** Where the first one is. */
+  old_wallet: string;
   token_id: string | null;
   /** Of the first one; null: none was accepted. */
   request_id: string | null;
@@ -37,8 +39,6 @@ export interface Swept {
   left: number;
   /** Whether the new wallet has the user now. */
   user_moved: boolean;
-  /** One for each contract and reason. */
-  reasons: Left[];
 }
 
 export interface Sweep {
@@ -48,225 +48,270 @@ export interface Sweep {
   deriveNew: (oldWallet: string) => Pick<NewWallet, "address" | "path">;
   /** Milliseconds in which a token has to move. */
   patience: number;
-  /** Tokens that have moved, and of how many that are known. */
-  report: (moved: number, known: number) => void;
+  /** Called for each token that has left its wallet. */
+  onMoved: () => void;
 }
 
-/** Requests that are under way at a time. */
-const AT_ONCE = 250;
+type Wallets = AsyncIterable<WalletRow> | Iterable<WalletRow>;
+type Token = Pick<HeldNft, "contract" | "tokenId" | "quantity">;
+type Why = Pick<TokenGroup, "reason" | "message" | "request_id">;
+
+const MOVES: Why = { reason: null, message: null, request_id: null };
+/** Why tokens stay that nothing else refuses. */
+const STAYS = {
+  pending: "Its request goes on. Run the command again.",
+  arrived: "Tokens arrived, or came back, while the command ran. Run it again.",
+  address_taken: "Another wallet has the new wallet's address.",
+  has_another_user: "The new wallet has a user already. Rename it to none, or move the tokens by requests of your own.",
+};
+
+/** Wallets that are swept at a time. Their tokens are in memory only while they move. */
+const WALLETS = 1_000;
+/** Tokens that one statement reads, and requests that are under way at a time. */
+const PAGE = 250;
+/** A contract that gives a token back each time must not keep the command for ever. */
+const MOST_ROUNDS = 5;
 /** Milliseconds between two looks at a request. Looks at the same moment share a statement. */
 const LOOK_EVERY = 250;
-/** Tokens that one statement reads. */
-const PAGE = 250;
+
+/** What a sweep would do now, by the rules that decide transfers. Nothing is changed. */
+export async function planSweep(sweep: Sweep, wallets: Wallets): Promise<{ wallets: number; groups: TokenGroup[] }> {
+  const { context, appId } = sweep;
+  const plan = new TokenGroups();
+  let count = 0;
+  for await (const part of inPages(wallets, WALLETS)) {
+    const sources = await sourcesOf(sweep, part, plan);
+    count += sources.length;
+    for await (const page of inPages(tokensOf(context, sources), PAGE)) {
+      const moves = page.map(({ source, token }) => moveOf(source, token));
+      const { items } = await checkMoves(context, appId, "transfer", moves);
+      for (const [index, { source, token }] of page.entries()) {
+        const item = items[index];
+        plan.add(source, token, isError(item) ? whyOf(item) : MOVES);
+      }
+    }
+  }
+  return { wallets: count, groups: plan.all() };
+}
 
 /** Moves the tokens of imported wallets of an app, and then their users, to new wallets. @returns those with something to move. */
-export async function sweepWallets(sweep: Sweep, wallets: readonly WalletRow[]): Promise<Swept[]> {
-  const { context, appId } = sweep;
-  const keyOfWallet = ({ address }: WalletRow) => counterKeys.holdings(address);
-  const held = await readCounters(context.database.read, wallets.map(keyOfWallet));
-  const all = wallets.flatMap((wallet) => {
-    const before = held.get(keyOfWallet(wallet)) ?? 0;
-    return before > 0 || wallet.user_identifier !== null ? [new SweptWallet(sweep, wallet, before)] : [];
-  });
-  await forEachAtOnce(all, AT_ONCE, (one) => one.create());
-  const able = all.filter(({ isRefused }) => !isRefused);
-  const progress = { moved: 0, known: all.reduce((sum, { before }) => sum + before, 0) };
-  for (let tried = true; tried;) {
-    tried = false;
-    // Tokens may arrive meanwhile.
-    await forEachAtOnce(tokensOf(able), AT_ONCE, async ({ wallet, token }) => {
-      tried = true;
-      if (await wallet.move(token)) progress.moved++;
-      sweep.report(progress.moved, Math.max(progress.known, progress.moved));
-    });
-  }
+export async function sweepWallets(sweep: Sweep, wallets: Wallets): Promise<{ swept: Swept[]; left: TokenGroup[] }> {
   const swept: Swept[] = [];
-  await forEachAtOnce(all, AT_ONCE, async (one) => {
-    if (!one.isRefused) one.userMoved = await moveUser(context, appId, one.address, one.fresh.address);
-    swept.push(await one.result());
-  });
-  return swept.sort((a, b) => (a.old_wallet < b.old_wallet ? -1 : 1));
+  const left = new TokenGroups();
+  for await (const part of inPages(wallets, WALLETS)) {
+    const sources = await sourcesOf(sweep, part, left);
+    await forEachAtOnce(sources, PAGE, (source) => create(sweep, source, left));
+    await moveTokens(sweep, sources, left);
+    await moveUsers(sweep, sources);
+    for (const source of sources) {
+      const more = source.result.left - source.known;
+      if (more > 0) left.add(source, null, stays("arrived"), more);
+      swept.push(source.result);
+    }
+  }
+  return { swept, left: left.all() };
 }
-
-type Token = Pick<HeldNft, "contract" | "tokenId" | "quantity">;
-
-/** The tokens that the wallets have, without those that are known to stay. */
-async function* tokensOf(wallets: readonly SweptWallet[]): AsyncGenerator<{ wallet: SweptWallet; token: Token }> {
-  for (const wallet of wallets)
-    for await (const token of wallet.tokens()) if (!wallet.stay.has(keyOf(token))) yield { wallet, token };
-}
-
-/** In one transaction, so that the user always has one of the two. @returns whether the new wallet has the user. */
-function moveUser({ database }: CommandContext, appId: string, from: string, to: string): Promise<boolean> {
-  return database.write(async (trx) => {
-    await lockLedger(trx);
-    const [old, fresh] = await findWallets(trx, [
-      { appId, address: from },
-      { appId, address: to },
-    ]);
-    const user = old?.user_identifier ?? null;
-    const isEmpty = (await readCounter(trx, counterKeys.holdings(from))) === 0;
-    if (user === null || !isEmpty || fresh === undefined || fresh.user_identifier !== null) return false;
-    await setUserIdentifier(trx, from, null);
-    await setUserIdentifier(trx, to, user);
-    return true;
-  });
-}
-
-type Why = Pick<Left, "reason" | "message" | "request_id">;
 
 /** An imported wallet while it is swept. */
-class SweptWallet {
-  readonly address: string;
-  readonly fresh: Pick<NewWallet, "address" | "path">;
-  readonly before: number;
-  /** Whether nothing of it may move. */
-  isRefused = false;
-  userMoved = false;
-  readonly #sweep: Sweep;
-  readonly #user: string | null;
-  /** How often each token has moved. */
-  readonly #moves = new Map<string, number>();
-  /** Tokens that are not tried again. */
-  readonly stay = new Set<string>();
-  /** By contract and reason. */
-  readonly #reasons = new Map<string, Left>();
+interface Source {
+  result: Swept;
+  /** The new wallet, and whether it is stored. */
+  fresh: Pick<NewWallet, "address" | "path">;
+  exists: boolean;
+  /** Nothing of it may move. */
+  isRefused: boolean;
+  /** Tokens that stay for a known reason. */
+  known: number;
+}
 
-  constructor(sweep: Sweep, { address, user_identifier: user }: WalletRow, before: number) {
-    this.#sweep = sweep;
-    this.#user = user;
-    this.address = address;
-    this.fresh = sweep.deriveNew(address);
-    this.before = before;
+/** As many as the app has contracts, for each reason. */
+class TokenGroups {
+  readonly #groups = new Map<string, TokenGroup>();
+
+  /** @param token the first one; null: of the whole wallet. */
+  add(source: Source, token: Token | null, why: Why, tokens = 1): void {
+    const { contract: contract_address, tokenId: token_id } = token ?? { contract: null, tokenId: null };
+    const place = `${contract_address ?? ""} ${why.reason ?? ""}`;
+    const { old_wallet } = source.result;
+    const group = this.#groups.get(place) ?? { contract_address, token_id, old_wallet, ...why, tokens: 0 };
+    this.#groups.set(place, group);
+    group.tokens += tokens;
+    source.known += tokens;
   }
 
-  /** Makes the new wallet, if it is not there. */
-  async create(): Promise<void> {
-    const { context, appId } = this.#sweep;
-    const stored = (await walletsAt(context.database.read, [this.fresh])).get(this.fresh.address);
-    if (stored === undefined) {
-      const caller = { appId, credential: null, idempotency: null };
-      const call = { caller, key: null, items: [], isBatch: false };
-      const wallet = { appId, userIdentifier: null, ...this.fresh };
-      const made = await refusalOf(() => context.acceptQueue.decide({ ...call, wallet })).catch((error: unknown) => {
-        // Another run of the command.
-        if (isInsertedMeanwhile(error)) return this.create();
-        throw error;
-      });
-      if (made instanceof ApiError) this.#refuse(made.errorCode, made.message);
-    } else if (stored.app_id !== appId || stored.path !== this.fresh.path)
-      this.#refuse("address_taken", "Another wallet has the new wallet's address.");
-    else if (this.#user !== null && stored.user_identifier !== null)
-      this.#refuse(
-        "has_another_user",
-        "The new wallet has a user already. Rename it to none, or move the tokens by requests of your own.",
-      );
+  refuse(source: Source, why: Why): void {
+    source.isRefused = true;
+    this.add(source, null, why, source.result.before);
   }
 
-  #refuse(reason: string, message: string): void {
-    this.isRefused = true;
-    const all = { contract_address: null, token_id: null, request_id: null, tokens: this.before };
-    this.#reasons.set("", { ...all, reason, message });
-  }
-
-  tokens(): AsyncGenerator<HeldNft> {
-    const { read } = this.#sweep.context.database;
-    const page = (after: number | null) => listContents(read, this.address, null, { limit: PAGE, offset: 0, after });
-    return rowsAfter<HeldNft, number | null>(
-      null,
-      async (after) => (await page(after)).items,
-      ({ seq }) => seq,
-    );
-  }
-
-  /** @returns whether the token has moved. */
-  async move(token: Token): Promise<boolean> {
-    const key = keyOf(token);
-    const moves = this.#moves.get(key) ?? 0;
-    const why = moves < MOST_MOVES ? await this.#request(token) : COMES_BACK;
-    if (why === null) this.#moves.set(key, moves + 1);
-    // Somebody else may have moved it.
-    else if (await isHeld(this.#sweep.context.database.read, this.address, token.contract, token.tokenId))
-      this.#leave(token, why);
-    return why === null && moves === 0;
-  }
-
-  #leave(token: Token, why: Why): void {
-    const { contract, tokenId } = token;
-    this.stay.add(keyOf(token));
-    const place = `${contract} ${why.reason}`;
-    const left = this.#reasons.get(place) ?? { contract_address: contract, token_id: tokenId, ...why, tokens: 0 };
-    this.#reasons.set(place, left);
-    left.tokens++;
-  }
-
-  /** @returns null when the token's request has completed. */
-  async #request(token: Token): Promise<Why | null> {
-    const deadline = Date.now() + this.#sweep.patience;
-    for (let round = 1; ;) {
-      const asked = await this.#ask(token, round);
-      if (typeof asked === "string") return this.#endOf(asked, deadline);
-      if (asked === null) round++;
-      else if (asked.errorCode === "unavailable" && Date.now() < deadline) await pause((asked.retryAfter ?? 1) * 1_000);
-      // Another run has asked in this round meanwhile, for another number of copies.
-      else if (asked.errorCode !== "idempotency_key_reused") return whyOf(asked);
-    }
-  }
-
-  /**
-   * The key follows from wallet, token and round: who asks again gets the same request.
-   * @returns the id of the request of the round; null: it is over, and the token is here nevertheless.
-   */
-  async #ask(token: Token, round: number): Promise<string | null | ApiError> {
-    const { context, appId } = this.#sweep;
-    const { contract, tokenId, quantity } = token;
-    const key = `sweep/${this.address}/${contract}/${tokenId}/${round.toString()}`;
-    const [earlier] = await context.lookUps.answers([{ appId, key }]);
-    if (earlier !== undefined) {
-      const id = idIn(earlier.response);
-      const [request] = await context.lookUps.requests([{ appId, id }]);
-      return request === undefined || isFinal(request.status) ? null : id;
-    }
-    const fields = { from_address: this.address, to_address: this.fresh.address, contract_address: contract };
-    const value = { ...fields, token_id: tokenId, amount: quantity };
-    const idempotency = { key, endpoint: "wallets sweep", text: JSON.stringify(value), value };
-    const caller: Caller = { appId, credential: null, idempotency };
-    const moved = { ...fields, token_id: BigInt(tokenId), amount: BigInt(quantity) };
-    const answer = await refusalOf(() => transfer(context, caller, [moved], false));
-    return answer instanceof ApiError ? answer : idIn(answer.json);
-  }
-
-  /** @returns null when the request has completed, or is no longer stored. */
-  async #endOf(id: string, deadline: number): Promise<Why | null> {
-    const { context, appId } = this.#sweep;
-    for (;;) {
-      const [request] = await context.lookUps.requests([{ appId, id }]);
-      if (request === undefined || request.status === "completed") return null;
-      if (isFinal(request.status)) {
-        const reason = request.error_code ?? "internal_error";
-        return { reason, message: ERRORS[reason].message, request_id: id };
-      }
-      if (Date.now() >= deadline)
-        return { reason: "pending", message: "Its request goes on. Run the command again.", request_id: id };
-      await pause(LOOK_EVERY);
-    }
-  }
-
-  async result(): Promise<Swept> {
-    const { address: old_wallet, fresh, before, userMoved: user_moved } = this;
-    const left = await readCounter(this.#sweep.context.database.read, counterKeys.holdings(old_wallet));
-    const reasons = [...this.#reasons.values()];
-    const figures = { before, moved: this.#moves.size, left, user_moved, reasons };
-    return { user_identifier: this.#user, old_wallet, new_wallet: fresh.address, ...figures };
+  all(): TokenGroup[] {
+    return [...this.#groups.values()];
   }
 }
 
-/** A contract that gives a token back each time must not keep the command for ever. */
-const MOST_MOVES = 5;
-const COMES_BACK: Why = { reason: "comes_back", message: "It moved, and came back each time.", request_id: null };
+/** The wallets that have tokens or users. */
+async function sourcesOf(sweep: Sweep, wallets: readonly WalletRow[], refused: TokenGroups): Promise<Source[]> {
+  const { read } = sweep.context.database;
+  const keyOfWallet = ({ address }: WalletRow) => counterKeys.holdings(address);
+  const held = await readCounters(read, wallets.map(keyOfWallet));
+  const sources = wallets.flatMap((wallet): Source[] => {
+    const before = held.get(keyOfWallet(wallet)) ?? 0;
+    const { address: old_wallet, user_identifier } = wallet;
+    if (before === 0 && user_identifier === null) return [];
+    const fresh = sweep.deriveNew(old_wallet);
+    const names = { user_identifier, old_wallet, new_wallet: fresh.address };
+    const result = { ...names, before, moved: 0, left: before, user_moved: false };
+    return [{ result, fresh, exists: false, isRefused: false, known: 0 }];
+  });
+  await lookAtNew(sweep, sources, refused);
+  return sources;
+}
 
-function keyOf({ contract, tokenId }: Token): string {
-  return `${contract}/${tokenId}`;
+async function lookAtNew({ context, appId }: Sweep, sources: readonly Source[], refused: TokenGroups): Promise<void> {
+  const places = sources.map(({ fresh }) => fresh);
+  const stored = await walletsAt(context.database.read, places);
+  for (const source of sources) {
+    const wallet = stored.get(source.fresh.address);
+    if (wallet === undefined) continue;
+    source.exists = true;
+    const isOther = wallet.app_id !== appId || wallet.path !== source.fresh.path;
+    const bothHaveUsers = source.result.user_identifier !== null && wallet.user_identifier !== null;
+    if (isOther) refused.refuse(source, stays("address_taken"));
+    else if (bothHaveUsers) refused.refuse(source, stays("has_another_user"));
+  }
+}
+
+/** Makes the new wallet, if it is not there. */
+async function create(sweep: Sweep, source: Source, refused: TokenGroups): Promise<void> {
+  if (source.exists) return;
+  const caller = { appId: sweep.appId, credential: null, idempotency: null };
+  const wallet = { appId: sweep.appId, userIdentifier: null, ...source.fresh };
+  try {
+    await sweep.context.acceptQueue.decide({ caller, key: null, items: [], isBatch: false, wallet });
+  } catch (error) {
+    if (isError(error)) refused.refuse(source, whyOf(error));
+    // Another run of the command.
+    else if (isInsertedMeanwhile(error)) await lookAtNew(sweep, [source], refused);
+    else throw error;
+  }
+}
+
+/** In rounds: tokens may arrive meanwhile. */
+async function moveTokens(sweep: Sweep, sources: readonly Source[], left: TokenGroups): Promise<void> {
+  const { read } = sweep.context.database;
+  let [since, tried] = [-1, true];
+  for (let round = 1; tried && round <= MOST_ROUNDS; round++) {
+    tried = false;
+    const checkpoint = await checkpointOf(read);
+    await forEachAtOnce(tokensOf(sweep.context, sources, since), PAGE, async ({ source, token }) => {
+      tried = true;
+      const why = await move(sweep, source, token);
+      const isHere = await isHeld(read, source.result.old_wallet, token.contract, token.tokenId);
+      // It is here without a reason: further copies arrived. It is not here, with a reason: somebody else moved it.
+      if (isHere && why !== null) left.add(source, token, why);
+      if (isHere || why !== null) return;
+      source.result.moved++;
+      sweep.onMoved();
+    });
+    since = checkpoint;
+  }
+}
+
+/**
+ * The tokens that the wallets have now, without what arrives while they are read.
+ * @param since only those whose quantity has changed after this block, so what stays is not tried again.
+ */
+async function* tokensOf({ database }: CommandContext, sources: readonly Source[], since = -1) {
+  for (const source of sources) {
+    let after: number | null = null;
+    for (let rest = source.isRefused ? 0 : Infinity; rest > 0;) {
+      const query = { limit: PAGE, offset: 0, after };
+      const page: Page<HeldNft> = await listContents(database.read, source.result.old_wallet, null, query);
+      rest = Math.min(rest, page.total);
+      for (const token of page.items.slice(0, rest)) if (token.changedBlock > since) yield { source, token };
+      after = page.items.at(-1)?.seq ?? null;
+      rest = after === null ? 0 : rest - page.items.length;
+    }
+  }
+}
+
+/** In one transaction, so that each user always has one of the two wallets. */
+function moveUsers({ context, appId }: Sweep, sources: readonly Source[]): Promise<void> {
+  return context.database.write(async (trx) => {
+    await lockLedger(trx);
+    const keyOfWallet = ({ result }: Source) => counterKeys.holdings(result.old_wallet);
+    const held = await readCounters(trx, sources.map(keyOfWallet));
+    const places = sources.flatMap(({ result: { old_wallet, new_wallet } }) => [old_wallet, new_wallet]);
+    const addresses = places.map((address) => ({ appId, address }));
+    const wallets = (await findWallets(trx, addresses)).values();
+    const left: Parameters<typeof setUserIdentifiers>[1][number][] = [];
+    const named: typeof left = [];
+    for (const source of sources) {
+      const [old, fresh] = [wallets.next().value, wallets.next().value];
+      const { result } = source;
+      result.left = held.get(keyOfWallet(source)) ?? 0;
+      const user_identifier = old?.user_identifier ?? null;
+      const isFree = !source.isRefused && result.left === 0 && fresh?.user_identifier === null;
+      result.user_moved = isFree && user_identifier !== null;
+      if (!result.user_moved) continue;
+      left.push({ address: result.old_wallet, user_identifier: null });
+      named.push({ address: result.new_wallet, user_identifier });
+    }
+    await setUserIdentifiers(trx, left);
+    await setUserIdentifiers(trx, named);
+  });
+}
+
+/**
+ * Asks for a transfer, and waits for it. The idempotency key follows from wallet, token and turn: who asks again waits for the same
+ * request. The next turn is for a token that is here although the request of the turn was over before.
+ * @returns null when the request has completed, or is no longer stored.
+ */
+async function move(sweep: Sweep, source: Source, token: Token): Promise<Why | null> {
+  const { appId, patience } = sweep;
+  const { lookUps } = sweep.context;
+  const deadline = Date.now() + patience;
+  let waits = false;
+  for (let turn = 1; ;) {
+    const key = `sweep/${source.result.old_wallet}/${token.contract}/${token.tokenId}/${turn.toString()}`;
+    const [answer] = await lookUps.answers([{ appId, key }]);
+    const id = answer === undefined ? null : idIn(answer.response);
+    const [request] = id === null ? [] : await lookUps.requests([{ appId, id }]);
+    const isOver = id !== null && (request === undefined || isFinal(request.status));
+    if (isOver && !waits) {
+      turn++;
+      continue;
+    }
+    if (isOver) return request?.error_code == null ? null : failed(id, request.error_code);
+    waits = true;
+    const refusal = id === null ? await ask(sweep, key, moveOf(source, token)) : null;
+    const isLate = Date.now() >= deadline;
+    if (refusal !== null && (isLate || refusal.errorCode !== "unavailable")) return whyOf(refusal);
+    if (isLate) return { ...stays("pending"), request_id: id };
+    await pause(refusal === null ? LOOK_EVERY : (refusal.retryAfter ?? 1) * 1_000);
+  }
+}
+
+/** @returns null when it was accepted, now or meanwhile by another run, perhaps for another number of copies. */
+async function ask(
+  { context, appId }: Sweep,
+  key: string,
+  fields: ReturnType<typeof moveOf>,
+): Promise<ApiError | null> {
+  const value = { ...fields, token_id: fields.token_id.toString(), amount: fields.amount.toString() };
+  const idempotency = { key, endpoint: "wallets sweep", text: JSON.stringify(value), value };
+  try {
+    await transfer(context, { appId, credential: null, idempotency }, [fields], false);
+    return null;
+  } catch (error) {
+    if (!isError(error)) throw error;
+    return error.errorCode === "idempotency_key_reused" ? null : error;
+  }
+}
+
+function moveOf({ result }: Source, { contract, tokenId, quantity }: Token) {
+  const fields = { from_address: result.old_wallet, to_address: result.new_wallet, contract_address: contract };
+  return { ...fields, token_id: BigInt(tokenId), amount: BigInt(quantity) };
 }
 
 /** @returns an empty text, which no request has, when the answer is not stored any more, or is that of a call of the app. */
@@ -274,13 +319,12 @@ function idIn(answer: string): string {
   return answer === "" ? "" : ((JSON.parse(answer) as { request_id?: string }).request_id ?? "");
 }
 
-async function refusalOf<T>(work: () => Promise<T>): Promise<T | ApiError> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ApiError) return error;
-    throw error;
-  }
+function failed(request_id: string | null, reason: RequestFailureCode): Why {
+  return { reason, message: ERRORS[reason].message, request_id };
+}
+
+function stays(reason: keyof typeof STAYS): Why {
+  return { reason, message: STAYS[reason], request_id: null };
 }
 
 function whyOf({ errorCode: reason, message }: ApiError): Why {

@@ -164,7 +164,16 @@ export class Service {
 
   /** Starts a command of the command line with the settings of the first process. */
   command(...words: string[]): Program {
-    return new Program(["api/cli/main.ts", ...words], { env: { PATH: process.env["PATH"], ...this.members[0]?.env } });
+    return this.commandWith("", ...words);
+  }
+
+  /** The same. @param input on standard input. */
+  commandWith(input: string, ...words: string[]): Program {
+    const env = { PATH: process.env["PATH"], ...this.members[0]?.env };
+    const program = new Program(["api/cli/main.ts", ...words], { env, input: true });
+    // It may be killed before it has read everything.
+    program.child.stdin?.on("error", () => undefined).end(input);
+    return program;
   }
 
   /** Deletes everything of the one process but its keys and back-ups. On PostgreSQL, an empty database takes the place of the old one. */

@@ -54,9 +54,15 @@ export async function insertWallets(trx: Trx, wallets: readonly NewWallet[], now
   return new Set(inserted.rows.map(({ address }) => address));
 }
 
-/** @param userIdentifier the app's new name for the user; null: the wallet has no user any more. */
-export async function setUserIdentifier(trx: Trx, address: string, userIdentifier: string | null): Promise<void> {
-  await trx.updateTable("wallets").set({ user_identifier: userIdentifier }).where("address", "=", address).execute();
+/** @param wallets with the app's new names for their users; null: the wallet has no user any more. */
+export async function setUserIdentifiers(
+  trx: Trx,
+  wallets: readonly Pick<WalletRow, "address" | "user_identifier">[],
+): Promise<void> {
+  const input = rowSet(trx, { address: "text", user_identifier: "text" }, wallets);
+  await sql`
+    update wallets set user_identifier = input.user_identifier
+      from ${input} as input where wallets.address = input.address`.execute(trx);
 }
 
 const walletsByAddress = compiledSetQuery(

@@ -21,6 +21,8 @@ import { storedHoldings } from "./stored-holdings.ts";
 /** One token in a wallet. */
 export interface HeldNft extends NftView {
   quantity: string;
+  /** The block in which the quantity last changed. */
+  changedBlock: number;
   /** Encrypted content that the holder of the token may see; null until the block in which it got the token is final. */
   unlockable: string | null;
   /** The request that has the unlockable content; null without content. */

@@ -38,15 +38,15 @@ export class Commands {
     this.#service = service;
   }
 
-  /** @returns what it prints with `--json`. @throws when it fails, or ends before it is killed. */
-  async run<T>(words: readonly string[], kills: readonly Kill[] = []): Promise<T> {
-    let program = this.start(words);
+  /** @param input on standard input. @returns what it prints with `--json`. @throws when it fails, or ends before it is killed. */
+  async run<T>(words: readonly string[], kills: readonly Kill[] = [], input = ""): Promise<T> {
+    let program = this.start(words, input);
     for (const { whom, begin, wasWorking } of kills) {
       await this.#moment(words, program, await begin());
       if (whom === "service") await this.killService(wasWorking);
       else {
         await this.killCommand(program);
-        program = this.start(words);
+        program = this.start(words, input);
       }
     }
     require((await program.gone()) === 0, `${words.join(" ")}: ${program.output}`);
@@ -54,8 +54,8 @@ export class Commands {
     return JSON.parse(json) as T;
   }
 
-  start(words: readonly string[]): Program {
-    const program = this.#service.command(...words, "--json");
+  start(words: readonly string[], input = ""): Program {
+    const program = this.#service.commandWith(input, ...words, "--json");
     void this.#watch(program);
     return program;
   }

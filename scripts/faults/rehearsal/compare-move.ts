@@ -41,6 +41,11 @@ async function chainOf(provider: JsonRpcProvider, { address }: Contract) {
   return { owners, moves };
 }
 
+/** The holder of each token, by its id. */
+export async function ownersOf(provider: JsonRpcProvider, contract: Contract): Promise<Map<string, string>> {
+  return (await chainOf(provider, contract)).owners;
+}
+
 /** @throws unless holders, supplies and moves in the database are those of the chain. */
 export async function compareHolders(provider: JsonRpcProvider, records: Records, contract: Contract): Promise<void> {
   const { owners, moves } = await chainOf(provider, contract);

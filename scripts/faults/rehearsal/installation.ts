@@ -63,6 +63,14 @@ export class Installation {
     return this.count("select count(user_identifier) as count from wallets where app_id = ?", this.appId);
   }
 
+  /** The wallets whose keys come from the seed, by their users. */
+  async derivedWallets(): Promise<Map<string, string>> {
+    const text =
+      "select user_identifier as name, address from wallets where path <> '' and user_identifier is not null";
+    const rows = await this.records.all<{ name: string; address: string }>(text);
+    return new Map(rows.map(({ name, address }) => [name, address]));
+  }
+
   async relay(): Promise<string> {
     const { value } = await this.records.one<{ value: string }>("select value from meta where key = 'contracts'");
     return (JSON.parse(value) as { relay: string }).relay;

@@ -14,6 +14,7 @@ import type { Engine } from "../options.ts";
 import { World } from "../world.ts";
 import { atLeast, grownBy, type Kill } from "./commands.ts";
 import { compareFolder, compareHolders, compareServed, compareUsers } from "./compare-move.ts";
+import { BeforeSweep, type Sweep } from "./compare-sweep.ts";
 import { CountingNode } from "./counting-node.ts";
 import { Installation } from "./installation.ts";
 import { OldHost } from "./old-host.ts";
@@ -116,6 +117,7 @@ export async function rehearseMovingIn(options: MoveOptions, report: (finding: F
   await move.moveToken();
   await move.mint();
   await move.importKeys();
+  await move.sweep();
   await move.compare(home);
   const exported = await move.leave();
   await move.arrive(exported);
@@ -125,9 +127,12 @@ export async function rehearseMovingIn(options: MoveOptions, report: (finding: F
 /** The steps of the move. */
 class Move {
   readonly #team: Team;
+  /** The wallets of the users, in their order. */
+  readonly #wallets: string[];
 
   constructor(team: Team) {
     this.#team = team;
+    this.#wallets = [...team.holders];
   }
 
   /** @param words what the result says; throws when it is wrong. */
@@ -304,12 +309,15 @@ class Move {
     const { world, home, keys, contracts, owner } = this.#team;
     const half = keys.slice(0, keys.length / 2);
     const rows = half.map((key, index) => `user-${index.toString()},${key}\n`).join("");
-    const words = ["wallets", "import", "--app", home.appId, "--json"];
-    const work = async () => JSON.parse(await world.service.cliWith(rows, ...words)) as { completed: number };
-    await this.#step(`wallets import: ${half.length.toString()} keys`, work, ({ completed }) => {
-      require(completed === half.length, `${completed.toString()} wallets have their keys`);
+    const words = ["wallets", "import", "--app", home.appId];
+    const stored = () => home.count("select count(*) as count from imported_keys");
+    const kills = this.#kills({ whom: "command", begin: atLeast(1, stored) });
+    const work = () => home.commands.run<{ refused: number }>(words, kills, rows);
+    await this.#step(`wallets import: ${half.length.toString()} keys`, work, ({ refused }) => {
+      require(refused === 0, `${refused.toString()} keys are refused`);
       return "watch-only wallets sign now";
     });
+    require((await stored()) === half.length, `${(await stored()).toString()} wallets have their keys`);
     const token = { contract_address: contracts[0]?.address, token_id: 0, from_user: "user-0" };
     const move = async () => {
       const id = await world.client.accept("/v1/transfers", { ...token, to_address: owner.address });
@@ -321,16 +329,49 @@ class Move {
     });
   }
 
+  /** Moves everything of the imported wallets to new ones. */
+  async sweep(): Promise<void> {
+    const { world, home, holders, contracts } = this.#team;
+    const { provider } = world.node;
+    const old = holders.slice(0, holders.length / 2);
+    const before = await BeforeSweep.read(provider, contracts);
+    const tokens = before.countOf(old);
+    const transfers = "select count(*) as count from requests where type = 'transfer' and status";
+    const done = () => home.count(`${transfers} = 'completed'`);
+    const wasWorking = async () => (await home.count(`${transfers} not in ('completed', 'failed')`)) > 0;
+    const kills = this.#kills(
+      { whom: "command", begin: grownBy(tokens / 10, done) },
+      { whom: "service", begin: grownBy(tokens / 10, done), wasWorking },
+      { whom: "command", begin: grownBy(tokens / 10, done) },
+    );
+    const work = async () => {
+      const swept = await home.commands.run<Sweep>(["wallets", "sweep", "--app", home.appId], kills);
+      return { swept, used: await before.used(tokens) };
+    };
+    await this.#step(`wallets sweep: ${old.length.toString()} wallets`, work, ({ swept, used }) => {
+      require(swept.left === 0 && swept.reasons.length === 0, JSON.stringify(swept.reasons));
+      return `${tokens.toString()} tokens and their users are at new wallets; ${used}`;
+    });
+    const fresh = await home.derivedWallets();
+    const moved = new Map(old.map((wallet, index) => [wallet, fresh.get(`user-${index.toString()}`) ?? ""]));
+    for (const [index, wallet] of old.entries()) this.#wallets[index] = moved.get(wallet) ?? "";
+    await this.#step(
+      "what was swept, compared with the chain and the lists",
+      () => before.compare(home.client, contracts, moved),
+      () => "old wallets are empty, all tokens are at the new ones, others did not move",
+    );
+  }
+
   /** Compares what an installation has with the chain, with what the old host had, and with the list of users. */
   compare(place: Installation): Promise<unknown> {
-    const { world, host, home, size, contracts, holders, folder } = this.#team;
+    const { world, host, home, size, contracts, folder } = this.#team;
     const work = async () => {
       for (const contract of contracts) {
         await compareHolders(world.node.provider, place.records, contract);
         await compareServed({ host, url: place.url, contract, tokens: size.tokens });
         if (place === home) compareFolder(host, contract, join(folder, contract.type), size.tokens);
       }
-      await compareUsers(place.client, holders);
+      await compareUsers(place.client, this.#wallets);
       await place.examine();
     };
     const count = (contracts.length * size.tokens).toString();

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Wallet } from "ethers";
 
 import { renameWallet } from "../../../api/commands/rename-wallet.ts";
-import type { Swept } from "../../../api/commands/sweep-wallets.ts";
+import type { Swept, TokenGroup } from "../../../api/commands/sweep-wallets.ts";
 import type { Shape } from "../../../client/client.ts";
 import { WizardERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC1155__factory.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -13,7 +13,9 @@ import { importKeys, runProgram } from "./support/import-keys.ts";
 import { runCli } from "./support/run.ts";
 
 interface Sweep extends Record<"before" | "moved" | "left", number> {
+  plan: TokenGroup[];
   wallets: Swept[];
+  reasons: TokenGroup[];
 }
 
 describe("command line: wallet sweep", () => {
@@ -76,6 +78,14 @@ describe("command line: wallet sweep", () => {
     expect(before.ann).to.have.length(4).and.to.include(`${wizard} 2 20`);
     expect(before.bob).to.have.length(3);
 
+    const planned = await sweep("--dry-run");
+    expect(planned).to.deep.include({ before: 7, moved: 0, left: 7, wallets: [], reasons: [] });
+    const ofContracts = planned.plan.map(({ contract_address, reason, tokens }) => [contract_address, reason, tokens]);
+    expect(ofContracts).to.have.deep.members([
+      ...[collection, editions, wizard, plain].map((contract, index) => [contract, null, [3, 1, 2, 1][index]]),
+    ]);
+    expect(await requestsOf(ann.address)).to.deep.equal([]);
+
     const one = await sweep("--user", ann.user);
     expect(one).to.include({ before: 4, moved: 4, left: 0 });
     expect(one.wallets[0]?.new_wallet).to.not.equal(named);
@@ -85,7 +95,7 @@ describe("command line: wallet sweep", () => {
     expect(rest.wallets.map((wallet) => wallet.user_identifier)).to.have.members([bob.user, cleo.user]);
     for (const { user, address } of [ann, bob, cleo]) {
       const row = [...one.wallets, ...rest.wallets].find((wallet) => wallet.user_identifier === user);
-      expect(row).to.deep.include({ old_wallet: address, left: 0, user_moved: true, reasons: [] });
+      expect(row).to.deep.include({ old_wallet: address, left: 0, user_moved: true });
       const wallet = await walletOf(user);
       expect(wallet).to.deep.equal({ address: row?.new_wallet, user_identifier: user, watch_only: false });
       expect(await held(address)).to.deep.equal([]);
@@ -102,19 +112,24 @@ describe("command line: wallet sweep", () => {
     const again = await runProgram(moneta.env, "", ...words());
     expect(again).to.deep.equal({ output: "Nothing is left to sweep.\n", errors: "", code: 0 });
     expect(await requestsOf(ann.address, bob.address)).to.have.length(8);
+  });
 
-    // What arrives later follows.
-    await api.mint(collection, ann.address);
+  it("moves what arrives later, but nothing to another user", async () => {
+    const [fay] = await imported(1);
+    if (!fay) throw new Error("no wallet");
+    const collection = await api.collection({ type: "ERC721" });
+    expect(await sweep()).to.include({ before: 0, moved: 0, left: 0 });
+    await api.mint(collection, fay.address);
     expect(await sweep()).to.include({ before: 1, moved: 1, left: 0 });
-    expect(await held((await walletOf(ann.user)).address)).to.have.length(5);
+    expect(await held((await walletOf(fay.user)).address)).to.have.length(1);
 
-    // Nobody gets the tokens of another user.
-    const rename = (user: string | null) => renameWallet(moneta.service, moneta.app.appId, ann.address, user);
+    const rename = (user: string | null) => renameWallet(moneta.service, moneta.app.appId, fay.address, user);
     await rename("zoe");
-    await api.mint(collection, ann.address);
+    await api.mint(collection, fay.address);
     const refused = await sweep();
     expect(refused).to.include({ before: 1, moved: 0, left: 1 });
-    expect(refused.wallets[0]?.reasons[0]).to.include({ reason: "has_another_user", tokens: 1 });
+    for (const [group] of [refused.plan, refused.reasons])
+      expect(group).to.include({ reason: "has_another_user", tokens: 1, old_wallet: fay.address });
     await rename(null);
     expect(await sweep()).to.include({ before: 1, moved: 1, left: 0 });
   });
@@ -143,9 +158,9 @@ describe("command line: wallet sweep", () => {
       if (method === "eth_sendRawTransaction") await (await contract.mintBatch(dan.address, [4], [1])).wait();
       return undefined;
     };
-    const { moved, left, wallets } = await sweep();
+    const { moved, left, reasons } = await sweep();
     moneta.intercept = null;
-    expect([moved, left, wallets[0]?.reasons[0]?.reason]).to.deep.equal([1, 1, "comes_back"]);
+    expect([moved, left, reasons.map(({ reason }) => reason)]).to.deep.equal([0, 1, ["arrived"]]);
     expect(await sweep()).to.include({ before: 1, moved: 1, left: 0 });
   });
 
@@ -161,19 +176,22 @@ describe("command line: wallet sweep", () => {
     await moneta.provider.send("hardhat_setNonce", [eve.address, "0x2"]);
     moneta.intercept = ({ method, params }) =>
       method === "eth_getTransactionCount" && params[0] === eve.address ? { result: "0x0" } : undefined;
-    const { output, code } = await runProgram(moneta.env, "", ...words());
+    const { output, errors, code } = await runProgram(moneta.env, "", ...words());
     moneta.intercept = null;
     expect(code).to.equal(1);
+    expect(errors).to.match(/^1 wallet with 4 tokens:$/m);
+    expect(errors).to.match(new RegExp(`^${bound} +2 +not_transferable: `, "m"));
+    expect(errors).to.match(new RegExp(`^${wizard} +2 +will move$`, "m"));
     expect(output).to.match(new RegExp(`^${eve.user} +${eve.address} +0x\\w{40} +4 +0 +4 +old$`, "m"));
-    expect(output).to.match(new RegExp(`2 tokens of ${bound} \\(\\d+\\) left: not_transferable\\. `));
-    const failed = `2 tokens of ${wizard} \\(\\d\\) left: execution_reverted\\. .+ \\[request \\w+\\]`;
-    expect(output).to.match(new RegExp(failed));
+    expect(output).to.match(new RegExp(`^${bound} +2 +not_transferable: `, "m"));
+    const first = `First: token \\d of ${eve.address} \\[request \\w+\\]`;
+    expect(output).to.match(new RegExp(`^${wizard} +2 +execution_reverted: .+ ${first}$`, "m"));
     expect(await held(eve.address)).to.deep.equal(kept);
 
-    const { wallets } = await sweep();
+    const { wallets, reasons } = await sweep();
     expect(wallets).to.have.length(1);
     expect(wallets[0]).to.deep.include({ old_wallet: eve.address, moved: 2, left: 2, user_moved: false });
-    expect(wallets[0]?.reasons.map(({ reason, tokens }) => [reason, tokens])).to.deep.equal([["not_transferable", 2]]);
+    expect(reasons.map(({ reason, tokens }) => [reason, tokens])).to.deep.equal([["not_transferable", 2]]);
     expect((await walletOf(eve.user)).address).to.equal(eve.address);
     expect((await requestsOf(eve.address)).map(({ status }) => status)).to.have.members([
       ...["failed", "failed", "completed", "completed"],

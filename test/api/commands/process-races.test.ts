@@ -12,7 +12,7 @@ import { estimateGas } from "../../../api/domain/gas-estimate.ts";
 import { lockApiToken, revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import { deleteApp, lockApp } from "../../../api/store/apps/apps.ts";
 import { setQuotas } from "../../../api/store/apps/quotas.ts";
-import { insertWallets, type NewWallet, setUserIdentifier } from "../../../api/store/apps/wallets.ts";
+import { insertWallets, type NewWallet, setUserIdentifiers } from "../../../api/store/apps/wallets.ts";
 import { markRetried } from "../../../api/store/requests/request-state.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { compareCounters } from "../../../api/store/reconcile/compare.ts";
@@ -134,7 +134,7 @@ describeOn("postgres", "two processes that decide at the same time", () => {
     await two.one.write((trx) => insertWallets(trx, wallets, NOW));
     const { second } = await overlap(
       two.one,
-      (trx) => setUserIdentifier(trx, wallets[0].address, "carl"),
+      (trx) => setUserIdentifiers(trx, [{ address: wallets[0].address, user_identifier: "carl" }]),
       () => renameWallet({ database: two.other }, APP, wallets[1].address, "carl"),
     );
     expect(() => valueOf(second)).to.throw(ApiError, /Another wallet of this app already has this user identifier/);
@@ -148,7 +148,7 @@ describeOn("postgres", "two processes that decide at the same time", () => {
       two.one,
       async (trx) => {
         await insertWallets(trx, [wallet], NOW);
-        await setUserIdentifier(trx, wallet.address, "former");
+        await setUserIdentifiers(trx, [{ address: wallet.address, user_identifier: "former" }]);
       },
       () => two.other.write((trx) => acceptEach(trx, [mintToUser("mint", collection, wallet)], NO_LIMITS, NOW)),
     );

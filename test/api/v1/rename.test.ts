@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { NewWallets } from "../../../api/commands/create-wallet.ts";
 import type { ApiError } from "../../../api/domain/error-codes.ts";
-import { setUserIdentifier } from "../../../api/store/apps/wallets.ts";
+import { setUserIdentifiers } from "../../../api/store/apps/wallets.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { failRequest } from "../support/fail-request.ts";
@@ -150,7 +150,7 @@ describe("PATCH /v1/accounts/:address", () => {
     it("stores nothing while the address belongs to another user", async () => {
       const wanted = await derive("gina");
       const stored = api.database.write(async (trx) => {
-        await setUserIdentifier(trx, wanted.address, "regina");
+        await setUserIdentifiers(trx, [{ address: wanted.address, user_identifier: "regina" }]);
         const wallets = await NewWallets.read(trx, [wanted]);
         wallets.add(wanted);
         await wallets.store(trx, Date.now());

@@ -43,7 +43,7 @@ import {
   listWallets,
   delegatedAmong,
   ownAmong,
-  setUserIdentifier,
+  setUserIdentifiers,
   signingWallets,
 } from "../../../../api/store/apps/wallets.ts";
 import {
@@ -121,7 +121,7 @@ async function callsOfAnApp({ read, write }: Tour): Promise<void> {
   ];
   await write((trx) => insertWallets(trx, wallets, 1));
   await findWallets(read, [{ appId: app, address: BUSY.wallet }]);
-  await write((trx) => setUserIdentifier(trx, BUSY.wallet, "user-of-the-busy-wallet"));
+  await write((trx) => setUserIdentifiers(trx, [{ address: BUSY.wallet, user_identifier: "user-of-the-busy-wallet" }]));
   await findWalletsOfUsers(read, [{ appId: app, userIdentifier: "user-7" }]);
   for (const page of PAGES) await listWallets(read, app, "oldest", page);
   await signingWallets(read, [BUSY.wallet, "nobody"]);
