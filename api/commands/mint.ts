@@ -3,6 +3,7 @@ import { MEDIA_FIELDS, METADATA_FIELDS, type MetadataField, type Mint, type Toke
 import { ApiError, fieldError, requiredField } from "../domain/error-codes.ts";
 import { storedTokenMetadata, TOKEN_ID_PLACE } from "../domain/metadata-files.ts";
 import { type Warning, warningsOfToken } from "../../client/rules/warnings.ts";
+import { NEXT_ID } from "../domain/token.ts";
 import { sealedPlace } from "../keys/sealer.ts";
 import { orderedId } from "../shared/ids.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
@@ -70,15 +71,16 @@ function itemOf(
     command,
     reference: fields.reference,
     collection: command.collection,
-    tokenId: command.adopted === undefined ? tokenOf(command) : command.adopted.tokenId,
+    tokenId: tokenOf(command),
     newWallet: newWalletOf(recipients, fields),
     waitsForMedia,
     warnings: warningsOf(command, waitsForMedia),
   };
 }
 
-/** The id that the command names. The chain chooses those of ERC721. */
+/** The id that the command names. The chain chooses those of the service's ERC721 collections. */
 function tokenOf(command: Mint): string | null {
+  if (command.adopted !== undefined) return command.adopted.tokenId;
   return command.kind === "mint-erc721" ? null : command.tokenId;
 }
 
@@ -135,9 +137,8 @@ function checkMedia(command: Mint): boolean {
     throw refusal("validation_failed", wrong, "invalid_format", message);
   }
   const unfilled = given.filter((field) => metadata[field]?.includes(TOKEN_ID_PLACE));
-  if (command.kind === "mint-erc721" && unfilled.length > 0) {
-    throw refusal("validation_failed", unfilled, "conflict", ID_NOT_KNOWN);
-  }
+  const isIdKnown = command.kind === "create-erc1155" && ![null, NEXT_ID].includes(tokenOf(command));
+  if (!isIdKnown && unfilled.length > 0) throw refusal("validation_failed", unfilled, "conflict", ID_NOT_KNOWN);
   return given.length > 0;
 }
 
@@ -236,13 +237,13 @@ function mintAdopted(
 }
 
 /* These say for what the fields of ERC1155 are required: a call that lacks some of them may mean either. */
-const NEW_ID = "This field is required: a new id needs token_id, initial_supply, and initial_owner or to_user.";
+const NEW_TOKEN = "This field is required: a new id needs token_id, initial_supply, and initial_owner or to_user.";
 const MORE_COPIES =
   "This field is required: more copies of an id need token_id, quantity, and to_address or to_user. A new id needs token_id, initial_supply, and initial_owner or to_user instead.";
 
 function createErc1155(collection: StoredCollection, fields: MintFields, recipients: Recipients): Mint {
   const hosted = checkHosting(collection, fields);
-  requireAll(fields, ["token_id", "initial_supply"], "initial_owner", NEW_ID);
+  requireAll(fields, ["token_id", "initial_supply"], "initial_owner", NEW_TOKEN);
   const uri = fields.uri ?? null;
   if (uri !== null) {
     const message = "Send either uri or metadata fields: a token with its own uri has no hosted metadata.";

@@ -1,9 +1,10 @@
 import { decodeCommand, decodeExecute } from "../chain/codec/decode-call.ts";
 import { storedAddresses } from "../chain/contracts.ts";
 import { dataOf } from "../chain/transaction.ts";
-import type { Command } from "../domain/command.ts";
+import { type Command, isMint } from "../domain/command.ts";
 import type { Database } from "../store/db/database.ts";
 import { readContracts } from "../store/db/meta.ts";
+import { findCollection } from "../store/listings/collections.ts";
 import { replaceCommand, type StoredTexts, storedTexts } from "../store/requests/repair.ts";
 import { OperatorError } from "./operator-error.ts";
 
@@ -34,5 +35,9 @@ async function signedCommand(database: Database, { number, raw }: StoredTexts): 
   const contracts = await readContracts(database.read, storedAddresses);
   if (contracts === null || number === null || raw === null) return null;
   const call = decodeExecute(dataOf(raw))?.find((one) => one.number === number);
-  return call === undefined ? null : decodeCommand(call, contracts);
+  if (call === undefined) return null;
+  const command = decodeCommand(call, contracts);
+  // Contracts of others may have the mint functions of the service's collections.
+  const adopted = isMint(command) && (await findCollection(database.read, command.collection))?.adopted === 1;
+  return adopted ? { ...command, adopted: { tokenId: null, uri: null } } : command;
 }

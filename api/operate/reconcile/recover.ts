@@ -5,9 +5,9 @@ import type { Transaction } from "ethers";
 import { MOST_LANES } from "../../config/parsers.ts";
 import { decodeCommand, decodeExecute, effectOf, usesUnknownFactory } from "../../chain/codec/decode-call.ts";
 import { ChainUnavailable } from "../../chain/errors.ts";
-import { decodeRelayEvent, type RelayEvent } from "../../chain/codec/decode.ts";
+import { CREATED_TOPIC, decodeCreated, decodeRelayEvent, type RelayEvent } from "../../chain/codec/decode.ts";
 import { queryLogs } from "../../chain/query-logs.ts";
-import { isOfWallet } from "../../domain/command.ts";
+import { isAdoptedMint, isMint, isOfWallet } from "../../domain/command.ts";
 import { lockLedger } from "../../store/db/sql.ts";
 import { checkpointOf, readMeta } from "../../store/db/meta.ts";
 import { batchesByHash } from "../../store/sending/batches.ts";
@@ -26,9 +26,11 @@ import {
   vanishedBatches,
 } from "../../store/reconcile/adopt-lost-batches.ts";
 import { skipFeeds } from "../../store/reconcile/recovered-app.ts";
+import { readIndexedContracts } from "../../store/ledger/indexed-contracts.ts";
 import { rollback } from "../../store/ledger/rollback.ts";
 import { skipTokenEvents } from "../../store/ledger/token-events.ts";
 import { signingWallets } from "../../store/apps/wallets.ts";
+import { stopAllMinting } from "../../store/requests/minting.ts";
 import type { StoredRequest } from "../../store/requests/requests.ts";
 import { inRanges } from "./replay.ts";
 import { OperatorError } from "../operator-error.ts";
@@ -89,7 +91,30 @@ export async function findLost(deps: ReconcileDeps, run: Run): Promise<Lost> {
     run.searchedTo = Math.max(run.searchedTo, Math.min(to, head - deps.confirmations));
     await run.write((trx) => storeRun(trx, run));
   });
+  await markAdopted(deps, batches, head);
   return { batches, lanes, head };
+}
+
+/**
+ * Contracts of others may have the mint functions of the service's collections. Nothing is known of what their mints make: these calls
+ * count as mints into adopted contracts, also if nobody has adopted the contract any more.
+ */
+async function markAdopted({ database, client, contracts }: ReconcileDeps, batches: LostBatch[], head: number) {
+  const mints = batches.flatMap(({ calls }) => calls.filter(({ command }) => isMint(command)));
+  if (mints.length === 0) return;
+  const own = new Set((await readIndexedContracts(database.read)).collections.keys());
+  const factories = { addresses: new Set(contracts.factories.map(({ address }) => address)), topics: [CREATED_TOPIC] };
+  await inRanges(
+    client,
+    Math.max(contracts.deployedAt, (await checkpointOf(database.read)) + 1),
+    head,
+    async (from, to) => {
+      for (const log of await queryLogs(client, factories, { from, to })) own.add(decodeCreated(log)?.collection ?? "");
+    },
+  );
+  for (const call of mints)
+    if (isMint(call.command) && !own.has(call.command.collection))
+      call.command = { ...call.command, adopted: { tokenId: null, uri: null } };
 }
 
 async function laneStates(deps: ReconcileDeps): Promise<LaneState[]> {
@@ -242,6 +267,8 @@ export async function recover(deps: ReconcileDeps, run: Run, lost: Lost, options
       recovery.added += added;
     }
     for (const batch of vanished) await closeVanished(trx, batch, lost.head, now());
+    // What the operator and the chain have decided since the backup is lost.
+    await stopAllMinting(trx, "The database was restored from a backup.");
     const adopted = await numbersAmong(trx, numbers);
     const open = uncertain.filter(({ id, number }) => perhaps.has(id) && !(number !== null && adopted.has(number)));
     if (!options.runUncertain) await failUncertain(trx, open, now());
@@ -286,7 +313,8 @@ async function vanishedOf(deps: ReconcileDeps, lost: Lost): Promise<number[]> {
 
 /**
  * Requests that may have been sent, for which the chain has a call with the same effect and no other request explains that call.
- * For n such calls these are the n oldest requests. So in the end the chain has each effect as often as it was requested.
+ * For n such calls these are the n oldest requests. So in the end the chain has each effect as often as it was requested. Of mints into
+ * an adopted contract nobody knows which calls have the same effect: each may be any call of the contract.
  */
 async function uncertainRequests(
   deps: ReconcileDeps,
@@ -294,16 +322,19 @@ async function uncertainRequests(
   replaced: readonly number[],
 ): Promise<StoredRequest[]> {
   const effects = new Map<string, number>();
+  const called = new Set<string>();
   const known = await numbersAmong(deps.database.read, numbersOf(batches));
-  for (const call of batches.flatMap((batch) => batch.calls)) {
-    const effect = effectOf(call.command, deps.contracts);
+  for (const { number, command, happened } of batches.flatMap((batch) => batch.calls)) {
+    if (!happened || known.has(number)) continue;
+    if ("collection" in command) called.add(command.collection);
+    const effect = effectOf(command, deps.contracts);
     // An ERC1155 id is created only once, so that call certainly belongs to the request.
-    const certain = known.has(call.number) || call.command.kind === "create-erc1155";
-    if (call.happened && !certain && effect !== null) effects.set(effect, (effects.get(effect) ?? 0) + 1);
+    if (command.kind !== "create-erc1155" && effect !== null) effects.set(effect, (effects.get(effect) ?? 0) + 1);
   }
-  if (effects.size === 0) return [];
-  return (await perhapsSent(deps.database.read, replaced)).filter((request) => {
-    const effect = effectOf(request.command, deps.contracts) ?? "";
+  if (called.size === 0 && effects.size === 0) return [];
+  return (await perhapsSent(deps.database.read, replaced)).filter(({ command }) => {
+    if (isAdoptedMint(command)) return called.has(command.collection);
+    const effect = effectOf(command, deps.contracts) ?? "";
     const left = effects.get(effect) ?? 0;
     if (left > 0) effects.set(effect, left - 1);
     return left > 0;

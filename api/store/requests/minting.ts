@@ -60,6 +60,13 @@ export async function stopMinting(trx: Trx, stops: readonly MintingStop[]): Prom
      where minting.contract = input.contract and minting.stopped is null and minting.mint_function <> ''`.execute(trx);
 }
 
+/** The same for all contracts. */
+export async function stopAllMinting(trx: Trx, reason: string): Promise<void> {
+  await sql`
+    update minting set stopped = ${reason}
+     where contract > '' and stopped is null and mint_function <> ''`.execute(trx);
+}
+
 /** Contracts into which minting is stopped, with the reasons. At most 100. */
 export async function stoppedMinting(db: Db): Promise<MintingStop[]> {
   const { rows } = await sql<MintingStop>`

@@ -33,7 +33,13 @@ import { readEverIndexedContracts, unfollowContract } from "../../../../api/stor
 import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import { listFollowedContracts, storedContents } from "../../../../api/store/listings/followed-contracts.ts";
 import { findCollectionsOfApps } from "../../../../api/store/listings/collections.ts";
-import { mintingOf, setMinting, stopMinting, switchMintingOff } from "../../../../api/store/requests/minting.ts";
+import {
+  mintingOf,
+  setMinting,
+  stopAllMinting,
+  stopMinting,
+  switchMintingOff,
+} from "../../../../api/store/requests/minting.ts";
 import {
   adoptedCollections,
   storeRescued,
@@ -136,6 +142,7 @@ async function adopt({ read, write }: Pick<Tour, "read" | "write">): Promise<voi
   };
   await write((trx) => setMinting(trx, { ...minting, implementation: null, stopped: null }));
   await write((trx) => stopMinting(trx, [{ contract: ADOPTED, reason: "changed" }]));
+  await write((trx) => stopAllMinting(trx, "restored"));
   await mintingOf(read, new Set([ADOPTED]));
   await write((trx) => switchMintingOff(trx, ADOPTED));
   const report = { at: NOW, finished: true, tokens: 1, served: 1, problems: [] };
