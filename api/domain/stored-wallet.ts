@@ -14,3 +14,8 @@ export interface ImportedKey {
   /** Whether the wallet may delegate to the service's contract although it has delegated to another one. */
   replacesDelegation: boolean;
 }
+
+/** The key of a stored wallet cannot be had here. The message says why, and what to do. */
+export class KeyError extends Error {
+  override readonly name = "KeyError";
+}

@@ -3,7 +3,7 @@ import { createHash, createPrivateKey, createPublicKey, hkdfSync, type KeyObject
 import { compactDecrypt } from "jose/jwe/compact/decrypt";
 import { CompactEncrypt } from "jose/jwe/compact/encrypt";
 
-import type { StoredWallet } from "../domain/stored-wallet.ts";
+import { KeyError, type StoredWallet } from "../domain/stored-wallet.ts";
 
 /** The wallet that an imported key is for. */
 type ImportedWallet = Pick<StoredWallet, "appId" | "address">;
@@ -48,16 +48,16 @@ export function sealImported(publicKey: KeyObject, wallet: ImportedWallet, key: 
   return new CompactEncrypt(key).setProtectedHeader(header).encrypt(publicKey);
 }
 
-/** @throws Error when the seed is another one, the text was changed, or it was made for another wallet or app. */
+/** @throws KeyError when the seed is another one, the text was changed, or it was made for another wallet or app. */
 export async function openImported({ privateKey }: ImportKeys, wallet: ImportedWallet, sealed: string) {
   const options = { keyManagementAlgorithms: ["ECDH-ES"], contentEncryptionAlgorithms: ["A256GCM"] };
   const opened = await compactDecrypt(sealed, privateKey, options).catch((cause: unknown) => {
-    throw new Error(`the imported key of ${wallet.address} cannot be opened with this seed, or it was changed`, {
+    throw new KeyError(`${wallet.address}: its imported key cannot be opened with this seed, or was changed`, {
       cause,
     });
   });
   if (opened.protectedHeader[WALLET] === nameOf(wallet)) return opened.plaintext;
-  throw new Error(`the imported key of ${wallet.address} is that of another wallet or app: the database was changed`);
+  throw new KeyError(`${wallet.address}: its key is that of another wallet or app: the database was changed`);
 }
 
 function nameOf({ appId, address }: ImportedWallet): string {

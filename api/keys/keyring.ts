@@ -1,6 +1,6 @@
 import { computeAddress, getBytes, HDNodeWallet, hexlify, Mnemonic, SigningKey } from "ethers";
 
-import type { ImportedKey, StoredWallet } from "../domain/stored-wallet.ts";
+import { type ImportedKey, KeyError, type StoredWallet } from "../domain/stored-wallet.ts";
 import { addToPrivateKey, publicKeyOf } from "../shared/crypto.ts";
 import { importKeysOf, openImported } from "./imported-keys.ts";
 import { addressOfPoint, deriveNode, NO_CHILD, type PublicNode, WALLETS_ROOT } from "./wallet-deriver.ts";
@@ -27,7 +27,7 @@ export interface Keyring {
   readonly importKey: string;
   /** @param path `a/b/c`. */
   wallet(path: string): Signer;
-  /** The only way to the key of a stored wallet. @throws Error when it is not the wallet's: no other key must sign in its place. */
+  /** The only way to the key of a stored wallet. @throws KeyError when it is not that of the wallet: no other may sign for it. */
   signer(wallet: StoredWallet): Promise<WalletSigner>;
   lane(index: number): Signer;
 }
@@ -66,7 +66,7 @@ export function createKeyring(phrase: string): Keyring {
           ? signerAt(walletsRoot, key)
           : signerOf(await openImported(importKeys, wallet, key.sealed));
       if (signer.address === address) return { ...signer, imported };
-      throw new Error(
+      throw new KeyError(
         `the seed does not make wallet ${address}: set SEED_FILE to the seed that made this database's wallets`,
       );
     },

@@ -86,11 +86,8 @@ async function stateOf({ client, database }: WithdrawPlace, versions: Versions):
 async function signAndRecord(place: WithdrawPlace, wallet: string, to: string, before?: Versions): Promise<Versions> {
   const { database, client, chainId, keyring, coin, maxFeePerGas: most } = place;
   const [stored] = await storedWallets(database.read, [wallet]);
-  const signer = stored && (await keyring.signer(stored).catch(() => undefined));
-  if (signer === undefined)
-    throw new OperatorError(
-      `${wallet} is not a wallet of this service, or it is watch-only, or SEED_FILE has another seed.`,
-    );
+  if (stored === undefined) throw new OperatorError(`${wallet} is not a wallet of this service, or it is watch-only.`);
+  const signer = await keyring.signer(stored);
   if (to === wallet || to === ZeroAddress)
     throw new OperatorError("--to is the wallet itself, or the zero address, where nobody can use the coins.");
 

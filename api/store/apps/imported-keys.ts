@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { ImportedKey, StoredWallet } from "../../domain/stored-wallet.ts";
+import { type ImportedKey, KeyError, type StoredWallet } from "../../domain/stored-wallet.ts";
 import { codeOf, NO_PRIVILEGE } from "../db/errors.ts";
 import { readMeta } from "../db/meta.ts";
 import { type Db, rowSet, textSet, type Trx } from "../db/sql.ts";
@@ -28,7 +28,7 @@ export async function storeImportedKeys(trx: Trx, keys: readonly NewImportedKey[
   );
 }
 
-/** The wallets among the addresses for which the service signs, and where their keys come from. @throws Error see `keysOf`. */
+/** The wallets among the addresses for which the service signs, and where their keys come from. @throws KeyError */
 export async function storedWallets(db: Db, addresses: readonly string[]): Promise<StoredWallet[]> {
   const found = await walletsAt(
     db,
@@ -41,19 +41,20 @@ export async function storedWallets(db: Db, addresses: readonly string[]): Promi
   );
   return wallets.map(({ address, app_id: appId, path }) => {
     const key = path === "" ? imported.get(address) : path;
-    if (key === undefined) throw new Error(`wallet ${address} has no key: restore a backup, or import the key again`);
+    if (key === undefined)
+      throw new KeyError(`wallet ${address} has no key: restore a backup, or import the key again`);
     return { appId, address, key };
   });
 }
 
-/** @throws Error that concerns these wallets only when the user of the database may not read their keys. */
+/** @throws KeyError when the user of the database may not read their keys. */
 async function keysOf(db: Db, wallets: readonly string[]): Promise<Map<string, ImportedKey>> {
   if (wallets.length === 0) return new Map();
   const query = sql<{ wallet: string; sealed: string; replaces: number }>`
     select wallet, sealed, replaces_delegation as replaces from imported_keys where wallet in ${textSet(db, wallets)}`;
   const { rows } = await query.execute(db).catch((error: unknown) => {
     if (codeOf(error) !== NO_PRIVILEGE) throw error;
-    throw new Error(
+    throw new KeyError(
       "this user of the database may not read imported keys: give the relayer a user of the role moneta_relayer",
     );
   });

@@ -47,7 +47,7 @@ describe("imported keys", () => {
     const error = await rejectionOf(
       keyring.signer(await stored(Promise.resolve(forged), { ...wallet, appId: "b".repeat(64) })),
     );
-    expect(error.message).to.match(/cannot be opened with this seed, or it was changed/);
+    expect(error.message).to.match(/cannot be opened with this seed, or was changed/);
   });
 
   it("are refused when they are the key of another address", async () => {

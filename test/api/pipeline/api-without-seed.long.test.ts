@@ -1,19 +1,22 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
-import { HDNodeWallet, Wallet } from "ethers";
+import { computeAddress, HDNodeWallet, Wallet } from "ethers";
 
 import { createKeyring } from "../../../api/keys/keyring.ts";
-import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
+import { newSeedPhrase, readSeedFile } from "../../../api/keys/seed-file.ts";
 import { createWalletDeriver, WALLETS_ROOT } from "../../../api/keys/wallet-deriver.ts";
+import { storedWallets } from "../../../api/store/apps/imported-keys.ts";
+import { openExistingDatabase } from "../../../api/store/db/database.ts";
 import { foundInMemory } from "../../support/memory.ts";
 import type { TestProcess } from "../../support/process.ts";
 import { startTestService } from "../../support/service.ts";
 import { useService } from "../../support/use-service.ts";
-import { importKeys } from "../cli/support/import-keys.ts";
+import { importKeys, startImport } from "../cli/support/import-keys.ts";
 import { jsonOfCli } from "../cli/support/run.ts";
 
 interface Created {
@@ -24,7 +27,7 @@ interface Created {
 
 describe("an API process with XPUB and without the seed", () => {
   // The service has other keys than the test keys.
-  const moneta = useService({ start: false });
+  const moneta = useService({ start: false, proxy: true });
   const { api } = moneta;
   const secretKeys = randomBytes(32).toString("base64");
   let seed: Created;
@@ -42,6 +45,10 @@ describe("an API process with XPUB and without the seed", () => {
     SEED_PASSPHRASE: "correct horse battery staple",
   });
   const accepts = () => ({ ...machine("api"), XPUB: seed.xpub, SECRET_KEYS: secretKeys, ROLES: "api,webhooks" });
+
+  /** Imports keys where the seed is not. */
+  const operator = () => ({ ...moneta.env, ...machine("operator"), SEED_FILE: join(moneta.folder, "none") });
+  const options = () => ["--import-key", seed.import_key];
 
   /** @returns why a process with these settings does not start. */
   async function refusal(settings: Record<string, string>): Promise<string> {
@@ -80,16 +87,50 @@ describe("an API process with XPUB and without the seed", () => {
   it("never has an imported key in its memory, while the wallet is used", async () => {
     const { privateKey, address } = Wallet.createRandom();
     const key = Buffer.from(privateKey.slice(2), "hex");
-    const rows = [`ann,${privateKey}`];
-    const options = ["--import-key", seed.import_key];
-    const env = { ...moneta.env, ...machine("operator"), SEED_FILE: join(moneta.folder, "none") };
-    expect(await importKeys(env, moneta.app.appId, rows, ...options)).to.include({ added: 1 });
+    expect(await importKeys(operator(), moneta.app.appId, [`ann,${privateKey}`], ...options())).to.include({
+      added: 1,
+    });
     const collection = await api.collection({ type: "ERC721" });
     const { nft_token_id: token } = await api.completed("/v1/nfts", { collection_address: collection, to_user: "ann" });
     await api.move(collection, Number(token), address, await api.wallet());
     const forms = [key, key.toString("hex"), key.toString("hex").toUpperCase(), key.toString("base64url")];
     // The address is there, so the search finds what is there.
     expect(await foundInMemory(running.pid, [address, ...forms])).to.deep.equal([true, false, false, false, false]);
+  });
+
+  it("leaves all keys to whoever has the host of the relayer", async () => {
+    const [{ privateKey, address }, derived] = [Wallet.createRandom(), await api.wallet()];
+    expect(await importKeys(operator(), moneta.app.appId, [`bob,${privateKey}`], ...options())).to.include({
+      added: 1,
+    });
+    const { SEED_FILE, SEED_PASSPHRASE } = signs();
+    const keyring = createKeyring(await readSeedFile(SEED_FILE, SEED_PASSPHRASE));
+    const database = await openExistingDatabase(moneta.databaseUrl);
+    const wallets = await storedWallets(database.read, [address, derived]).finally(() => database.close());
+    const signers = await Promise.all(wallets.map((wallet) => keyring.signer(wallet)));
+    const keys = new Map(signers.map((signer) => [signer.address, signer.key.privateKey]));
+    expect(keys.get(address)).to.equal(privateKey);
+    expect(computeAddress(keys.get(derived) ?? "")).to.equal(derived);
+  });
+
+  it("leaves the keys of a table, and no others, to whoever has the operator's machine while it is imported", async () => {
+    const [before, now] = [Wallet.createRandom(), Wallet.createRandom()];
+    await importKeys(operator(), moneta.app.appId, [`cleo,${before.privateKey}`], ...options());
+    // The command has opened the key, and waits for the node.
+    const [asked, answer] = [Promise.withResolvers<null>(), Promise.withResolvers<undefined>()];
+    moneta.intercept = ({ method, params }) => {
+      if (method !== "eth_getCode" || params[0] !== now.address) return undefined;
+      asked.resolve(null);
+      return answer.promise;
+    };
+    const rows = `,${now.privateKey}`;
+    const child = startImport(operator(), rows, "--app", moneta.app.appId, ...options());
+    await asked.promise;
+    const texts = [now.privateKey.slice(2), before.privateKey.slice(2), seed.phrase];
+    expect(await foundInMemory(child.pid ?? 0, texts)).to.deep.equal([true, false, false]);
+    answer.resolve(undefined);
+    moneta.intercept = null;
+    expect(await once(child, "close")).to.deep.equal([0, null]);
   });
 
   it("does not start with the key of another seed or with a private key, which it does not print", async () => {

@@ -4,15 +4,17 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 
+import { sentenceOf } from "../../../api/cli/sentence.ts";
 import type { Shape } from "../../../client/client.ts";
 import { WizardERC721__factory } from "../../../types/ethers-contracts/factories/mocks/WizardERC721__factory.ts";
 import { rawSql, withClient } from "../../support/raw-sql.ts";
 import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ROOT } from "../../support/process.ts";
+import { ROOT, type TestProcess } from "../../support/process.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { useService } from "../../support/use-service.ts";
 import { signedAdoption } from "../support/adopt.ts";
-import { runImport } from "../cli/support/import-keys.ts";
+import { importKeys, runImport } from "../cli/support/import-keys.ts";
 import { jsonOfCli, runCli } from "../cli/support/run.ts";
 
 const ROLES = ["moneta_service", "moneta_relayer", "moneta_media", "moneta_ipfs"] as const;
@@ -48,6 +50,12 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
     );
 
   let server: string;
+  let relayer: TestProcess;
+
+  const startRelayer = async (role: "moneta_service" | "moneta_relayer") => {
+    relayer = moneta.spawn({ ROLES: "relayer", DATABASE_URL: urlOf(role) });
+    await relayer.printed(/"msg":"serving"/);
+  };
 
   before(async () => {
     server = Object.assign(new URL(moneta.databaseUrl), { pathname: "/postgres" }).href;
@@ -62,14 +70,14 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
     await moneta.startProcess({ ROLES: "api", ...service });
     for (const role of ["indexer", "webhooks"])
       await moneta.spawn({ ROLES: role, ...service }).printed(/"msg":"serving"/);
-    const relayer = moneta.spawn({ ROLES: "relayer", DATABASE_URL: urlOf("moneta_relayer") });
+    await startRelayer("moneta_relayer");
     const media = moneta.spawn({ ROLES: "media", DATABASE_URL: urlOf("moneta_media") });
     const ipfs = moneta.spawn({
       ROLES: "ipfs",
       DATABASE_URL: urlOf("moneta_ipfs"),
       IPFS_LISTEN: "/ip4/127.0.0.1/tcp/0",
     });
-    for (const process of [relayer, media, ipfs]) await process.printed(/"msg":"serving"/);
+    for (const process of [media, ipfs]) await process.printed(/"msg":"serving"/);
   });
   after(async () => {
     // The database, and with it every right that they had, is gone.
@@ -140,6 +148,40 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
     await api.move(collection, Number(id), address, await api.wallet());
     const doctor = await runCli({ ...moneta.env, DATABASE_URL: urlOf("moneta_service") }, "doctor");
     expect(doctor.output).to.contain("1 imported key of 1 came after the last");
+  });
+
+  it("hold back only the imported wallets of a relayer whose user has the old role, and say what to do", async () => {
+    const { privateKey, address } = Wallet.createRandom();
+    const asRelayer = { ...moneta.env, DATABASE_URL: urlOf("moneta_relayer") };
+    await importKeys(asRelayer, moneta.app.appId, [`old,${privateKey}`]);
+    const [derived, to] = [await api.wallet(), await api.wallet()];
+    const collection = await api.collection({ type: "ERC721" });
+    const ids = [await api.mint(collection, address), await api.mint(collection, derived)];
+    const body = (index: number, from: string) => ({
+      ...{
+        contract_address: collection,
+        token_id: Number(ids[index]?.nft_token_id),
+        from_address: from,
+        to_address: to,
+      },
+    });
+    const asService = { ...moneta.env, DATABASE_URL: urlOf("moneta_service") };
+    await relayer.end("SIGTERM");
+    await startRelayer("moneta_service");
+    const held = await api.accept("/v1/transfers", body(0, address));
+    await api.completed("/v1/transfers", body(1, derived));
+    const words =
+      "this user of the database may not read imported keys: give the relayer a user of the role moneta_relayer";
+    await eventually(async () => {
+      const { output } = await runCli(asService, "doctor");
+      return output.includes(held) && output.includes(words) ? true : undefined;
+    });
+    const withdraw = ["wallet", "withdraw", address, "--to", to, "--yes"];
+    expect(sentenceOf(await rejectionOf(runCli(asService, ...withdraw)))).to.equal(words);
+    await relayer.end("SIGTERM");
+    await startRelayer("moneta_relayer");
+    await runCli(asService, "parked", "retry", "request", held);
+    expect((await api.settled(held)).status).to.equal("completed");
   });
 
   it("have exactly these rights", async () => {
