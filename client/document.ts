@@ -249,14 +249,14 @@ export interface paths {
   "/v1/contracts": Path<{
     /**
      * List the contracts of others that the app follows
-     * @description The app follows a contract that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`. A contract that floods or keeps failing is quarantined for a time; afterwards everything is read again.
+     * @description The app follows a contract that it has adopted, or named in a transfer, or in a call for a wallet's tokens with the scope `contracts`. A contract that floods or keeps failing is quarantined for a time; afterwards everything is read again.
      */
     get: operations["listContracts"];
   }>;
   "/v1/contracts/{address}": Path<{
     /**
      * Stop following a contract
-     * @description The contract's tokens leave the lists of the app's wallets; what happened before stays in their histories. On the chain nothing changes. Naming the contract again follows it again.
+     * @description The contract's tokens leave the lists of the app's wallets; what happened before stays in their histories. A contract that the app has adopted stays (404). Naming the contract again follows it again.
      */
     delete: operations["deleteContract"];
   }>;
@@ -1497,10 +1497,11 @@ export interface components {
       /** @description null when the contract tells no name. */
       name: string | null;
       /**
-       * @description - `checking`: the service has not yet asked the contract for its type.
+       * @description - `checking`: not asked for its type yet.
+       *     - `reading`: its past is read.
        *     - `followed`: its transfers are followed.
-       *     - `quarantined`: it is left alone until `until`, for the reason in `reason`.
-       *     - `unsupported`: it is no ERC721 or ERC1155 contract.
+       *     - `quarantined`: left alone until `until`, for `reason`.
+       *     - `unsupported`: no ERC721 or ERC1155 contract.
        */
       state: "checking" | "reading" | "followed" | "quarantined" | "unsupported";
       /** @description Why it is quarantined. `flood`: it reports too many moves of tokens. `failing`: calls that read it use too much gas or answer too many bytes. */

@@ -7,7 +7,7 @@ import type { Database } from "../store/db/database.ts";
 import { InsertedMeanwhile } from "../store/db/errors.ts";
 import { lockLedger, type Trx } from "../store/db/sql.ts";
 import { noteForeignChange } from "../store/ledger/indexed-contracts.ts";
-import { listHoldingsOf } from "../store/ledger/listed-holdings.ts";
+import { listHoldings } from "../store/ledger/listed-holdings.ts";
 import { AppQuotas } from "./app-quotas.ts";
 
 /** A user of an app, and the address (EIP-55) that the user has with a key that was made elsewhere. */
@@ -51,7 +51,7 @@ export function adoptWallets(
     );
     const inserted = await insertWallets(trx, added, Date.now());
     if (inserted.size < added.length) throw new InsertedMeanwhile("another process has stored one of the wallets");
-    await listHoldingsOf(trx, inserted);
+    await listHoldings(trx, "owner", inserted);
     if (keys.length > 0) await storeImportedKeys(trx, keys, Date.now());
     if (added.length > 0) await noteForeignChange(trx);
     return outcomes;

@@ -10,7 +10,7 @@ import {
   type WalletOwner,
   walletsAt,
 } from "../store/apps/wallets.ts";
-import { listHoldingsOf } from "../store/ledger/listed-holdings.ts";
+import { listHoldings } from "../store/ledger/listed-holdings.ts";
 import { InsertedMeanwhile } from "../store/db/errors.ts";
 import type { Db, Trx } from "../store/db/sql.ts";
 import type { AppQuotas } from "./app-quotas.ts";
@@ -132,7 +132,7 @@ export class NewWallets {
   async store(trx: Trx, now: number): Promise<void> {
     const wallets = [...this.#added.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
     const inserted = await insertWallets(trx, wallets, now);
-    await listHoldingsOf(trx, inserted);
+    await listHoldings(trx, "owner", inserted);
     for (const address of this.#created)
       if (!inserted.has(address)) throw new InsertedMeanwhile(`another process has stored the wallet ${address}`);
     // Another process may have stored the same wallet. It must not be somebody else's: tokens would go there.

@@ -69,6 +69,17 @@ export async function attributeRange(
   return { attributed, owners, collections };
 }
 
+/** The same for blocks of which only logs of foreign contracts were read, and no request is looked for. */
+export async function attributePast(
+  { read }: Database,
+  range: ChainRange,
+): Promise<Pick<AttributedSlice, "entries" | "wallets">> {
+  const apps = await walletApps(read, partiesAmong(range));
+  const joined = { range, collections: range.indexed.collections, apps, owners: new Map<never, never>() };
+  const entries = movesToStore(range, apps).flatMap((move) => entryOf(joined, move));
+  return { entries, wallets: new Set(apps.keys()) };
+}
+
 /** The service's own transactions in a range, with the outcome of each call. */
 async function ourBatches(
   { database, client, logger }: AttributeDeps,

@@ -1,16 +1,18 @@
 import type { ChainClient } from "../chain/client.ts";
-import { decodeMoves, moveCountOf } from "../chain/codec/decode.ts";
 import { NodeDisagrees, NodesDivided } from "../chain/errors.ts";
-import { RangeTooLarge, type RawLog } from "../chain/query-logs.ts";
+import { RangeTooLarge } from "../chain/query-logs.ts";
 import { MOST_ADOPTED_MOVES } from "../config/limits.ts";
 import { crashPoint } from "../shared/crash-point.ts";
-import { mapInSlices } from "../shared/in-slices.ts";
 import type { Database } from "../store/db/database.ts";
 import { checkpointOf, confirmedBlock } from "../store/db/meta.ts";
 import type { ForeignContractRow } from "../store/db/schema-contracts.ts";
-import { interruptReading, type PastPart, returnContract, storePast } from "../store/ledger/adoptions.ts";
+import type { Db } from "../store/db/sql.ts";
+import { interruptReading, returnContract, storePast } from "../store/ledger/adoptions.ts";
 import type { Quarantined } from "../store/ledger/contract-states.ts";
+import { type IndexedContracts, readForeignContract } from "../store/ledger/indexed-contracts.ts";
+import { attributePast } from "./attribute-range.ts";
 import { type ChainRange, readDigests, readRange } from "./read-range.ts";
+import { cut, type Slice } from "./slices.ts";
 import { digestLogs, isSameSet } from "./unproven-logs.ts";
 
 interface ReadPastDeps {
@@ -19,7 +21,7 @@ interface ReadPastDeps {
   now: () => number;
 }
 
-/** Moves that one commit stores. */
+/** Moves that one commit stores, but for those of a block that has more. */
 const MOST_MOVES = 2_000;
 /** A block with more moves of one contract is not read: all of its moves are stored in one commit. */
 const MOST_OF_BLOCK = 20_000;
@@ -67,39 +69,48 @@ async function readFurther(
   if (contract.window_logs > MOST_ADOPTED_MOVES) return "floods";
   // Its first block, or the next one, is not stored yet.
   if (from > checkpoint) return null;
-  const range = await readBlocks(
-    client,
-    contract,
+  const upTo = from <= confirmed ? Math.min(confirmed, checkpoint) : checkpoint;
+  const range = await readBlocks(client, await indexedAlone(database.read, contract.address), {
     from,
-    from <= confirmed ? Math.min(confirmed, checkpoint) : checkpoint,
-  );
+    upTo,
+    confirmed,
+  });
   if (range.flooding.size > 0) return "floods";
   let current: ForeignContractRow | null = contract;
-  for (const part of await partsOf(range)) {
-    if (part === null) return "floods";
+  for (let rest: ChainRange | null = range; rest !== null;) {
+    const slice: Slice = cut(rest, MOST_MOVES);
+    if (slice.size > MOST_OF_BLOCK) return "floods";
     const held: ForeignContractRow = current;
+    const part = { ...(await attributePast(database, slice)), to: slice.to, hash: slice.headers.get(slice.to)?.hash };
     current = await database.write((trx) => storePast(trx, held, part, now()));
     if (current === null) return null;
     crashPoint("indexer:past");
+    rest = slice.rest;
   }
   return current;
 }
 
-/** @param upTo the last block that is wanted. The provider may accept fewer blocks. */
+async function indexedAlone(db: Db, address: string): Promise<IndexedContracts> {
+  const contract = await readForeignContract(db, address);
+  if (contract === undefined) throw new Error(`nobody follows ${address}`);
+  return { collections: new Map(), foreign: new Map([[address, contract]]), foreignVersion: 0 };
+}
+
+/**
+ * @param upTo the last block that is wanted. The provider may accept fewer blocks. @param confirmed headers of later blocks are read,
+ *   so that they can be compared with the stored ones.
+ */
 async function readBlocks(
   client: ChainClient,
-  { address, type }: ForeignContractRow,
-  from: number,
-  upTo: number,
+  indexed: IndexedContracts,
+  { from, upTo, confirmed }: { from: number; upTo: number; confirmed: number },
 ): Promise<ChainRange> {
-  const contract = { type: type ?? "ERC721", healthy: true, adopter: "", followers: new Map() };
-  const indexed = { collections: new Map(), foreign: new Map([[address, contract]]), foreignVersion: 0 };
   for (;;) {
     try {
       return await client.nodes.session(async () => {
         const to = Math.max(from, Math.min(upTo, from - 1 + client.logLimits.blocks.value));
-        const head = await client.headNumber();
-        const range = await readRange(client, null, { from, to, head, remember: to, indexed, first: null });
+        const [head, remember] = [await client.headNumber(), confirmed + 1];
+        const range = await readRange(client, null, { from, to, head, remember, indexed, first: null });
         await confirm(client, range);
         return range;
       });
@@ -134,36 +145,4 @@ async function confirm(client: ChainClient, { from, to, foreign, indexed, floodi
     client.nodes.skip(
       new NodeDisagrees(`most nodes have other logs of the past, about block ${first.differsAt.toString()}`),
     );
-}
-
-/** The blocks of a range, in parts of moderate size. null: a block is too large. */
-async function partsOf({ foreign, headers, to }: ChainRange): Promise<(PastPart | null)[]> {
-  const parts: RawLog[][] = [];
-  let size = Infinity;
-  for (const logs of Map.groupBy(foreign, (log) => log.blockNumber).values()) {
-    const count = logs.reduce((sum, log) => sum + moveCountOf(log), 0);
-    if (count > MOST_OF_BLOCK) return [null];
-    size += count;
-    if (size > MOST_MOVES) {
-      parts.push([]);
-      size = count;
-    }
-    parts.at(-1)?.push(...logs);
-  }
-  if (parts.length === 0) parts.push([]);
-  const made: PastPart[] = [];
-  for (const [index, logs] of parts.entries()) {
-    const moves = (await mapInSlices(logs, decodeMoves)).flat();
-    const last = index === parts.length - 1 ? to : (logs.at(-1)?.blockNumber ?? to);
-    made.push({
-      moves: moves.map((move) => ({
-        ...move,
-        timestamp: (headers.get(move.blockNumber)?.timestamp ?? 0) * 1_000,
-        requestId: null,
-      })),
-      to: last,
-      hash: headers.get(last)?.hash,
-    });
-  }
-  return made;
 }

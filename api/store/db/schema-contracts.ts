@@ -29,7 +29,7 @@ export interface ContractTables {
     created_at: number;
   };
 
-  /** The times in which apps follow contracts. */
+  /** The times in which apps follow contracts. An app follows what it has adopted for good. */
   contract_follows: {
     seq: Generated<number>;
     app_id: string;

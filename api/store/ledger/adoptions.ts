@@ -5,15 +5,16 @@ import { addToCounter, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import { checkpointOf, confirmedBlock } from "../db/meta.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
-import { lockCollections, lockLedger, textSet, type Trx } from "../db/sql.ts";
-import { applyHoldings } from "./apply-range.ts";
+import { lockCollections, lockLedger, type Trx } from "../db/sql.ts";
+import { applyMoves, type AttributedSlice } from "./apply-range.ts";
 import { storedBlock } from "./blocks.ts";
 import { FOLLOWED, type Quarantined } from "./contract-states.ts";
+import { findForeignContracts, followContracts } from "./follow.ts";
 import { setMinting } from "../requests/minting.ts";
 import { hiddenFrom } from "./hidden-history.ts";
-import { countHistory, deleteHistory, insertHistory, type StoredMove } from "./history.ts";
-import { forgetHoldings, noteForeignChange, unfollowContract } from "./indexed-contracts.ts";
-import { listMissed } from "./listed-holdings.ts";
+import { deleteHistory } from "./history.ts";
+import { forgetContents, noteForeignChange } from "./indexed-contracts.ts";
+import { listHoldings } from "./listed-holdings.ts";
 
 /*
  * A contract of others becomes a collection of an app. Its state and its progress are in `foreign_contracts`: its logs are read from
@@ -32,7 +33,7 @@ const ASK_AGAIN = 3_600_000;
 
 /**
  * Makes a contract a collection of the app. Idempotent.
- * @param firstBlock no earlier block has logs of it. @param most contracts that an app may adopt.
+ * @param firstBlock no earlier block has logs of it. @param most contracts that an app may follow.
  * @returns `taken`: the service has deployed it, or another app has adopted it.
  */
 export async function adoptContract(
@@ -49,12 +50,12 @@ export async function adoptContract(
     .where("address", "=", address)
     .executeTakeFirst();
   if (taken !== undefined) return taken.adopted === 1 && taken.app_id === appId ? "adopted" : "taken";
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as "count" from collections where adopted = 1 and app_id = ${appId}`.execute(trx);
-  if ((rows[0]?.count ?? 0) >= most) return "too_many";
   const checkpoint = await checkpointOf(trx);
-  // An app that follows it gets what is mined and not stored yet.
-  const hasAll = await unfollowContract(trx, appId, address);
+  const follows = (await findForeignContracts(trx, appId, [address])).get(address)?.followed === true;
+  const order = { appId, contracts: new Map([[address, { type, name }]]), quota: most, now };
+  if ((await followContracts(trx, order)).size > 0) return "too_many";
+  // An app that followed it before gets what is mined and not stored yet.
+  const from = follows ? checkpoint : Math.max(block, checkpoint);
   await trx
     .insertInto("collections")
     .values({
@@ -72,36 +73,27 @@ export async function adoptContract(
       ...{ soulbound: 0, storage: "standard", signed_burns: 0, minted: 0, reserved: 0, base_uri: null, metadata: "{}" },
       ...{ collection_uri: null, service_may_mint: 0, service_is_steward: 0, metadata_frozen: 0, royalty_frozen: null },
       ...{ copies: type === "ERC1155" ? "0" : null, listed: 1, verified: null, adopted: 1, total_supply: totalSupply },
-      ...{ block_number: hasAll ? checkpoint : Math.max(block, checkpoint), created_at: now },
+      ...{ block_number: from, created_at: now },
     })
     .execute();
   await addToCounter(trx, counterKeys.collections(appId), 1);
-  await forgetFollowed(trx, address);
+  if (!follows) {
+    const update = trx.updateTable("contract_follows").set({ followed_from: from }).where("ended_at", "is", null);
+    await update.where("app_id", "=", appId).where("address", "=", address).execute();
+  }
+  // The balances that were read for apps that follow it. Its logs will say the same.
+  await forgetContents(trx, address, null, new CounterDeltas());
   const reading = { type, name, state: "reading", reason: null, due_at: AT_ONCE, as_of: firstBlock - 1 } as const;
-  const counts = { failures: 0, window_from: 0, window_logs: 0 };
-  await trx
-    .insertInto("foreign_contracts")
-    .values({ address, ...reading, ...counts, quarantines: 0, released_at: null, created_at: now })
-    .onConflict((conflict) => conflict.column("address").doUpdateSet({ ...reading, ...counts }))
-    .execute();
+  const update = trx.updateTable("foreign_contracts").set({ ...reading, failures: 0, window_from: 0, window_logs: 0 });
+  await update.where("address", "=", address).execute();
   const off = { mint_function: "", code_hash: "", implementation: null, owner, stopped: null };
   await setMinting(trx, { contract: address, ...off, created_at: now });
   await noteForeignChange(trx);
   return "adopted";
 }
 
-/** The balances that were read for apps that follow the contract. Its logs will say the same. */
-async function forgetFollowed(trx: Trx, address: string): Promise<void> {
-  const counters = new CounterDeltas();
-  for (const table of ["uncertain_holdings", "contract_reads"] as const)
-    await trx.deleteFrom(table).where("contract", "=", address).execute();
-  await forgetHoldings(trx, address, null, counters);
-  await counters.flush(trx);
-}
-
 /** A part of the past of a contract: what its logs say of the blocks after `as_of`, up to a block. */
-export interface PastPart {
-  moves: readonly StoredMove[];
+interface PastPart extends Pick<AttributedSlice, "entries" | "wallets"> {
   to: number;
   /** Hash of that block. */
   hash: string | undefined;
@@ -115,7 +107,7 @@ export interface PastPart {
 export async function storePast(
   trx: Trx,
   contract: ForeignContractRow,
-  { moves, to, hash }: PastPart,
+  { entries, wallets, to, hash }: PastPart,
   now: number,
 ): Promise<ForeignContractRow | null> {
   await lockLedger(trx);
@@ -127,8 +119,6 @@ export async function storePast(
   if (to > (await confirmedBlock(trx)) && (await storedBlock(trx, to))?.hash !== hash) return null;
   await lockCollections(trx, [address]);
   const counters = new CounterDeltas();
-  const followed = await withHistories(trx, address, moves);
-  const wallets = new Set(followed.flatMap(({ historyOf = [] }) => historyOf));
   const replaced = await trx
     .selectFrom("transfers")
     .select(["id", "contract", "token_id"])
@@ -138,42 +128,18 @@ export async function storePast(
     .where("block_number", "<=", to)
     .execute();
   await deleteHistory(trx, replaced, counters);
-  await insertHistory(trx, followed, wallets);
-  countHistory(followed, wallets, counters);
-  const changing = followed.filter(({ from, to: receiver }) => from !== receiver);
-  const type = contract.type ?? "ERC721";
-  await applyHoldings(
-    trx,
-    changing.map((move) => ({ move, type, kind: "adopted", mintedBy: null })),
-    counters,
-  );
+  await applyMoves(trx, { entries, wallets }, counters);
   await counters.flush(trx);
-  const [isUpToDate, window_logs] = [to === checkpoint, stored.window_logs + moves.length];
+  const [isUpToDate, window_logs] = [to === checkpoint, stored.window_logs + entries.length];
   const state = isUpToDate
     ? { ...FOLLOWED, due_at: now + ASK_AGAIN, window_logs: 0 }
     : { as_of: to, failures: 0, window_logs };
   await trx.updateTable("foreign_contracts").set(state).where("address", "=", address).execute();
   if (isUpToDate) {
-    await listMissed(trx, address);
+    await listHoldings(trx, "contract", [address]);
     await noteForeignChange(trx);
   }
   return { ...stored, ...state };
-}
-
-/** The moves, with the wallets whose app followed the contract then: they have them in their histories. */
-async function withHistories(trx: Trx, contract: string, moves: readonly StoredMove[]): Promise<StoredMove[]> {
-  const parties = new Set(moves.flatMap(({ from, to }) => [from ?? [], to ?? []].flat()));
-  const { rows } = await sql<{ address: string; after: number; until: number | null }>`
-    select wallets.address, follow.followed_from as "after", follow.ended_at as "until"
-      from contract_follows as follow join wallets on wallets.app_id = follow.app_id
-     where follow.address = ${contract} and wallets.address in ${textSet(trx, parties)}`.execute(trx);
-  const times = Map.groupBy(rows, ({ address }) => address);
-  const has = (end: string | null, block: number): end is string =>
-    end !== null && (times.get(end) ?? []).some(({ after, until }) => after < block && block <= (until ?? block));
-  return moves.map((move) => ({
-    ...move,
-    historyOf: [move.from, move.to].filter((end): end is string => has(end, move.blockNumber)),
-  }));
 }
 
 async function heldLease(trx: Trx, { address, state, due_at, as_of }: ForeignContractRow) {
@@ -224,7 +190,7 @@ export async function recordAdopted(
   now: number,
 ): Promise<void> {
   await returnContract(trx, contract, now + ASK_AGAIN);
-  await listMissed(trx, contract.address);
+  await listHoldings(trx, "contract", [contract.address]);
   if (known === null) return;
   await trx
     .updateTable("collections")

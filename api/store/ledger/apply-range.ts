@@ -256,9 +256,9 @@ async function addCollections(
 }
 
 /** Moves in foreign contracts only go into the history. Balances in these contracts are read from the contracts. */
-async function applyMoves(
+export async function applyMoves(
   trx: Trx,
-  { entries, wallets, historyFrom }: SliceToStore,
+  { entries, wallets, historyFrom }: Pick<AttributedSlice, "entries" | "wallets" | "historyFrom">,
   counters: CounterDeltas,
 ): Promise<void> {
   const history = entries.map(({ move }) => move);
@@ -274,11 +274,7 @@ async function applyMoves(
 }
 
 /** Changes tokens and holdings. @param moves no transfers of a wallet to itself. */
-export async function applyHoldings(
-  trx: Trx,
-  moves: AttributedSlice["entries"],
-  counters: CounterDeltas,
-): Promise<void> {
+async function applyHoldings(trx: Trx, moves: AttributedSlice["entries"], counters: CounterDeltas): Promise<void> {
   if (moves.length === 0) return;
   const tokens = await TokenSet.read(
     trx,

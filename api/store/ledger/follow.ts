@@ -13,7 +13,7 @@ import { listHoldings } from "./listed-holdings.ts";
 
 /* Following contracts of others, and the balances that the chain reported. All of it works on sets. */
 
-/** The contract at an address, and whether the app follows it, or has adopted it. */
+/** The contract at an address, and whether the app follows it. */
 export interface FollowedContract extends ForeignContractRow {
   followed: boolean;
 }
@@ -27,12 +27,11 @@ export async function findForeignContracts(
   const wanted = [...new Set(addresses)].map((address) => ({ address }));
   if (wanted.length === 0) return new Map();
   const { rows } = await sql<ForeignContractRow & { follow: number | null }>`
-    select foreign_contracts.*, coalesce(contract_follows.seq, collections.seq) as follow
+    select foreign_contracts.*, contract_follows.seq as follow
       from ${rowSet(db, { address: "text" }, wanted)} as input
       join foreign_contracts on foreign_contracts.address = input.address
       left join contract_follows on contract_follows.address = input.address
-       and contract_follows.app_id = ${appId} and contract_follows.ended_at is null
-      left join collections on collections.address = input.address and collections.app_id = ${appId}`.execute(db);
+       and contract_follows.app_id = ${appId} and contract_follows.ended_at is null`.execute(db);
   return new Map(rows.map(({ follow, ...contract }) => [contract.address, { ...contract, followed: follow !== null }]));
 }
 
@@ -84,7 +83,7 @@ async function insertFollows(trx: Trx, appId: string, addresses: readonly string
         addresses.map((address) => ({ address })),
       )} as input order by ord`.execute(trx);
   await addToCounter(trx, counterKeys.contracts(appId), addresses.length);
-  await listHoldings(trx, appId, addresses);
+  await listHoldings(trx, "contract", addresses);
 }
 
 /** Adds contracts, and the types of those that were followed before their types were known. @returns how many. */

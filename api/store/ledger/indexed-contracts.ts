@@ -1,6 +1,7 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
 import type { CollectionType } from "../../domain/command.ts";
+import type { HoldingKey } from "../../domain/token.ts";
 import { addToCounter, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { checkpointOf, type MetaKey, readMeta, writeMeta } from "../db/meta.ts";
 import { type Db, lockLedger, textSet, type Trx } from "../db/sql.ts";
@@ -9,10 +10,12 @@ import { unlistHoldings } from "./listed-holdings.ts";
 
 /**
  * Makes an app stop following a contract. The tokens of the app's wallets leave the listings; their history stays.
- * @returns false when the app does not follow the contract.
+ * @returns false when the app does not follow the contract, or has adopted it.
  */
 export async function unfollowContract(trx: Trx, appId: string, address: string): Promise<boolean> {
   await lockLedger(trx);
+  const adopted = (await adoptedAmong(trx, [address])).get(address);
+  if (adopted?.adopter === appId) return false;
   const checkpoint = await checkpointOf(trx);
   const ended = await trx
     .updateTable("contract_follows")
@@ -30,16 +33,12 @@ export async function unfollowContract(trx: Trx, appId: string, address: string)
     .whereRef("followed_from", ">=", "ended_at")
     .execute();
   await addToCounter(trx, counterKeys.contracts(appId), -1);
-  if ((await adoptedAmong(trx, [address])).size > 0) {
+  if (adopted !== undefined) {
     await unlistHoldings(trx, appId, address);
     await noteForeignChange(trx);
     return true;
   }
-  await forgetHoldings(trx, address, appId, new CounterDeltas());
-  await sql`
-    delete from uncertain_holdings where contract = ${address} and owner in
-      (select owner from contract_reads where app_id = ${appId} and contract = ${address})`.execute(trx);
-  await trx.deleteFrom("contract_reads").where("app_id", "=", appId).where("contract", "=", address).execute();
+  await forgetContents(trx, address, appId, new CounterDeltas());
   // A contract in quarantine stays, so that its next quarantine lasts longer.
   await sql`
     delete from foreign_contracts where address = ${address} and state in ('checking', 'followed') and quarantines = 0
@@ -48,27 +47,27 @@ export async function unfollowContract(trx: Trx, appId: string, address: string)
   return true;
 }
 
-/** Removes the holdings in a contract: of the app's wallets, or of all. */
-export async function forgetHoldings(
+/** Removes what wallets hold in a contract, and what is to be read of it: wallets of the app, or all. */
+export async function forgetContents(
   trx: Trx,
   contract: string,
   appId: string | null,
   counters: CounterDeltas,
 ): Promise<void> {
-  let query = trx.selectFrom("holdings").select(["token_id as tokenId", "owner"]).where("contract", "=", contract);
-  if (appId !== null) {
-    query = query.where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom("wallets")
-          .select("wallets.seq")
-          .whereRef("wallets.address", "=", "holdings.owner")
-          .where("wallets.app_id", "=", appId),
-      ),
-    );
-  }
-  const holdings = (await query.execute()).map((row) => ({ contract, ...row, quantity: 0n, sinceBlock: 0 }));
-  await setHoldings(trx, holdings, counters);
+  const which = (table: "holdings" | "uncertain_holdings" | "contract_reads") =>
+    appId === null
+      ? sql`${sql.table(table)} where contract = ${contract}`
+      : sql`${sql.table(table)} where contract = ${contract} and exists (
+          select 1 from wallets where wallets.address = ${sql.ref(`${table}.owner`)} and wallets.app_id = ${appId})`;
+  const { rows } = await sql<HoldingKey>`
+    select contract, token_id as "tokenId", owner from ${which("holdings")}`.execute(trx);
+  await setHoldings(
+    trx,
+    rows.map((row) => ({ ...row, quantity: 0n, sinceBlock: 0 })),
+    counters,
+  );
+  for (const table of ["uncertain_holdings", "contract_reads"] as const)
+    await sql`delete from ${which(table)}`.execute(trx);
   await counters.flush(trx);
 }
 
@@ -76,21 +75,17 @@ export async function forgetHoldings(
 export async function forgetForeign(trx: Trx, addresses: readonly string[], counters: CounterDeltas): Promise<void> {
   const { rows: forgotten } = await sql<{ address: string }>`
     delete from foreign_contracts where address in ${textSet(trx, addresses)} returning address`.execute(trx);
-  for (const { address } of forgotten) await forgetFollowed(trx, address, counters);
+  for (const { address } of forgotten) {
+    const { rows: follows } = await sql<{ app_id: string; ended_at: number | null }>`
+      delete from contract_follows where address = ${address} returning app_id, ended_at`.execute(trx);
+    for (const row of follows) if (row.ended_at === null) counters.add(counterKeys.contracts(row.app_id), -1);
+    await forgetContents(trx, address, null, counters);
+  }
+  if (forgotten.length > 0) await noteForeignChange(trx);
 }
 
-async function forgetFollowed(trx: Trx, address: string, counters: CounterDeltas): Promise<void> {
-  const { rows: follows } = await sql<{ app_id: string; ended_at: number | null }>`
-    delete from contract_follows where address = ${address} returning app_id, ended_at`.execute(trx);
-  for (const row of follows) if (row.ended_at === null) counters.add(counterKeys.contracts(row.app_id), -1);
-  await trx.deleteFrom("uncertain_holdings").where("contract", "=", address).execute();
-  await trx.deleteFrom("contract_reads").where("contract", "=", address).execute();
-  await forgetHoldings(trx, address, null, counters);
-  await noteForeignChange(trx);
-}
-
-/** A contract that the service did not deploy, and the apps that follow it. */
-interface ForeignContract {
+/** A contract that the service did not deploy, and the apps that follow it, with the one that has adopted it. */
+export interface ForeignContract {
   type: CollectionType;
   /** Whether its last read succeeded. The balances of any other are read in the background only. */
   healthy: boolean;
@@ -115,7 +110,7 @@ export interface IndexedContracts {
   readonly foreignVersion: number;
 }
 
-/** Whether an app that follows the contract, or has adopted it, gets what happens in a block. */
+/** Whether an app that follows the contract gets what happens in a block. */
 export function followsAt(contract: ForeignContract, appId: string, block: number): boolean {
   const times = contract.followers.get(appId) ?? [];
   return times.some(({ from, to }) => from < block && (to === null || block <= to));
@@ -152,7 +147,7 @@ export class IndexedContractsCache {
     for (const row of added) this.#collections.set(row.address, row.type);
     this.#newest = added.at(-1)?.seq ?? this.#newest;
     if (foreignVersion !== this.#foreignVersion) {
-      this.#foreign = await foreignOf(db, "now");
+      this.#foreign = await foreignOf(db, FOLLOWED_NOW);
       this.#foreignVersion = foreignVersion;
     }
     return { collections: this.#collections, foreign: this.#foreign, foreignVersion };
@@ -169,7 +164,15 @@ export function readIndexedContracts(db: Db): Promise<IndexedContracts> {
  * are adopted are left out.
  */
 export async function readEverIndexedContracts(db: Db): Promise<IndexedContracts> {
-  return { ...(await new IndexedContractsCache().read(db)), foreign: await foreignOf(db, "ever") };
+  return {
+    ...(await new IndexedContractsCache().read(db)),
+    foreign: await foreignOf(db, sql`collection.address is null`),
+  };
+}
+
+/** Reads a contract with all the times in which apps followed it, whatever its state is. */
+export async function readForeignContract(db: Db, address: string): Promise<ForeignContract | undefined> {
+  return (await foreignOf(db, sql`contract.address = ${address}`)).get(address);
 }
 
 /** What has changed since some logs were read. */
@@ -184,7 +187,7 @@ export interface ForeignChanges {
 export async function foreignChangesSince(db: Db, indexed: IndexedContracts): Promise<ForeignChanges | null> {
   if ((await versionOf(db, "foreign_version")) === indexed.foreignVersion) return null;
   const added: ForeignChanges["added"] = [];
-  const current = await foreignOf(db, "now");
+  const current = await foreignOf(db, FOLLOWED_NOW);
   for (const [contract, { followers }] of current) {
     if (indexed.collections.has(contract)) continue;
     const known = indexed.foreign.get(contract);
@@ -195,51 +198,36 @@ export async function foreignChangesSince(db: Db, indexed: IndexedContracts): Pr
   return { added, ofAdopted: adoptedIn(current).join() !== adoptedIn(indexed.foreign).join() };
 }
 
-async function foreignOf(db: Db, when: "now" | "ever"): Promise<ReadonlyMap<string, ForeignContract>> {
-  let query = db
-    .selectFrom("contract_follows as follow")
-    .innerJoin("foreign_contracts as contract", "contract.address", "follow.address")
-    .select(["contract.address", "contract.type", "contract.failures", "follow.app_id", "follow.followed_from"])
-    .select("follow.ended_at")
-    .where("contract.type", "is not", null);
-  if (when === "now") query = query.where("contract.state", "=", "followed").where("follow.ended_at", "is", null);
-  const adopted = await adoptedContracts(db);
-  const contracts = new Map<string, Omit<ForeignContract, "followers"> & { followers: Map<string, FollowTime[]> }>();
-  const empty = { healthy: true, adopter: null };
-  for (const { address, type, app_id: adopter, state, block_number: from } of adopted.values())
-    if (when === "now" && state === "followed")
-      contracts.set(address, { ...empty, type, adopter, followers: new Map([[adopter, [{ from, to: null }]]]) });
-  for (const row of await query.execute()) {
-    if (row.type === null || (when === "ever" && adopted.has(row.address))) continue;
-    const found = contracts.get(row.address) ?? {
-      ...empty,
-      type: row.type,
-      healthy: row.failures === 0,
-      followers: new Map<string, FollowTime[]>(),
-    };
-    const times = found.followers.get(row.app_id) ?? [];
-    times.push({ from: row.followed_from, to: row.ended_at });
-    found.followers.set(row.app_id, times);
-    contracts.set(row.address, found);
+const FOLLOWED_NOW = sql`contract.state = 'followed' and follow.ended_at is null`;
+
+async function foreignOf(db: Db, which: RawBuilder<unknown>): Promise<ReadonlyMap<string, ForeignContract>> {
+  const { rows } = await sql<
+    FollowTime & Pick<ForeignContract, "type" | "adopter"> & Record<"address" | "app", string> & { failures: number }
+  >`
+    select contract.address, contract.type, contract.failures, follow.app_id as app, follow.followed_from as "from",
+           follow.ended_at as "to", collection.app_id as adopter
+      from contract_follows as follow join foreign_contracts as contract on contract.address = follow.address
+      left join collections as collection on collection.address = follow.address and collection.adopted = 1
+     where contract.type is not null and ${which}`.execute(db);
+  const contracts = new Map<string, ForeignContract & { followers: Map<string, FollowTime[]> }>();
+  for (const { address, type, adopter, failures, app, from, to } of rows) {
+    const healthy = adopter !== null || failures === 0;
+    const found = contracts.get(address) ?? { type, adopter, healthy, followers: new Map<string, FollowTime[]>() };
+    found.followers.set(app, [...(found.followers.get(app) ?? []), { from, to }]);
+    contracts.set(address, found);
   }
   return contracts;
 }
 
-async function adoptedContracts(db: Db) {
-  const rows = await db
-    .selectFrom("collections as collection")
-    .innerJoin("foreign_contracts as contract", "contract.address", "collection.address")
-    .select(["collection.address", "collection.type", "collection.app_id", "collection.block_number", "contract.state"])
-    .where("collection.adopted", "=", sql.lit(1))
-    .execute();
-  return new Map(rows.map((row) => [row.address, row]));
-}
-
-/** Those of the contracts that an app has adopted, with their types. */
-export async function adoptedAmong(db: Db, contracts: Iterable<string>): Promise<Map<string, CollectionType>> {
-  const { rows } = await sql<{ address: string; type: CollectionType }>`
-    select address, type from collections where adopted = 1 and address in ${textSet(db, contracts)}`.execute(db);
-  return new Map(rows.map(({ address, type }) => [address, type]));
+/** Those of the contracts that an app has adopted, with their types, and the app. */
+export async function adoptedAmong(
+  db: Db,
+  contracts: Iterable<string>,
+): Promise<Map<string, { type: CollectionType; adopter: string }>> {
+  const { rows } = await sql<{ address: string; type: CollectionType; adopter: string }>`
+    select address, type, app_id as adopter from collections
+     where adopted = 1 and address in ${textSet(db, contracts)}`.execute(db);
+  return new Map(rows.map(({ address, ...adopted }) => [address, adopted]));
 }
 
 /** Call it in every transaction that deletes collections. */

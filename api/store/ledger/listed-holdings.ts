@@ -6,51 +6,34 @@ import { rowSet, textSet, type Trx } from "../db/sql.ts";
 
 /*
  * Against whom: a contract that lies about its holders. All holders of an adopted contract are stored, because its collection lists
- * them. But only wallets of the app that has adopted it, and of apps that follow it, list its tokens. For all others the holding is
+ * them. But only wallets of apps that follow it, as the one that has adopted it, list its tokens. For all others the holding is
  * `unlisted`, and not in their totals.
  */
 
-/** Lists what the app's wallets hold in an adopted contract. */
-export function listHoldings(trx: Trx, appId: string, contracts: readonly string[]): Promise<void> {
-  return setListed(trx, sql`contract in ${textSet(trx, contracts)} and ${isOf(appId)}`, true);
-}
-
-export function unlistHoldings(trx: Trx, appId: string, contract: string): Promise<void> {
-  return setListed(trx, sql`contract = ${contract} and ${isOf(appId)}`, false);
-}
-
-/** Whether the app of a wallet has adopted a contract, or follows it. */
-function sees(contract: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(
-    exists (select 1 from collections
-             where collections.address = ${contract} and collections.adopted = 1
-               and collections.app_id = wallets.app_id)
-    or exists (select 1 from contract_follows as follow
-                where follow.address = ${contract} and follow.app_id = wallets.app_id and follow.ended_at is null))`;
-}
-
-/** Lists what new wallets hold already in the contracts that their app has adopted or follows. */
-export function listHoldingsOf(trx: Trx, wallets: Iterable<string>): Promise<void> {
-  const contract = sql.ref("holdings.contract");
-  return setListed(
-    trx,
-    sql`owner in ${textSet(trx, wallets)} and exists (
-      select 1 from wallets where wallets.address = holdings.owner and ${sees(contract)})`,
-    true,
-  );
-}
-
 /**
- * Lists what another process has stored as unlisted, because it did not see a wallet or a follow yet that was committed at the same
- * time.
+ * Lists what wallets hold in contracts that their app follows: in these contracts, or these wallets. Also what another process has
+ * stored as unlisted, because it did not see a wallet or a follow yet that was committed at the same time.
  */
-export function listMissed(trx: Trx, contract: string): Promise<void> {
+export function listHoldings(trx: Trx, by: "contract" | "owner", values: Iterable<string>): Promise<void> {
+  const among = sql`${sql.ref(by)} in ${textSet(trx, values)}`;
   return setListed(
     trx,
-    sql`contract = ${contract} and exists (
+    sql`${among} and exists (
       select 1 from wallets where wallets.address = holdings.owner and ${sees(sql.ref("holdings.contract"))})`,
     true,
   );
+}
+
+export function unlistHoldings(trx: Trx, appId: string, contract: string): Promise<void> {
+  const isOf = sql`exists (select 1 from wallets where wallets.address = holdings.owner and wallets.app_id = ${appId})`;
+  return setListed(trx, sql`contract = ${contract} and ${isOf}`, false);
+}
+
+/** Whether the app of a wallet follows a contract. */
+function sees(contract: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`exists (
+    select 1 from contract_follows as follow
+     where follow.address = ${contract} and follow.app_id = wallets.app_id and follow.ended_at is null)`;
 }
 
 /** @returns whether a new holding in one of these adopted contracts is left out of its owner's lists. */
@@ -64,10 +47,6 @@ export async function unlistedAmong(trx: Trx, holdings: readonly HoldingKey[]): 
       join wallets on wallets.address = input.owner where ${sees(sql.ref("input.contract"))}`.execute(trx);
   const listed = new Set(seen.map(({ contract, owner }) => `${contract} ${owner}`));
   return ({ contract, owner }) => contracts.has(contract) && !listed.has(`${contract} ${owner}`);
-}
-
-function isOf(appId: string): RawBuilder<unknown> {
-  return sql`exists (select 1 from wallets where wallets.address = holdings.owner and wallets.app_id = ${appId})`;
 }
 
 async function setListed(trx: Trx, which: RawBuilder<unknown>, listed: boolean): Promise<void> {

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type SqlBool } from "kysely";
 
 import type { CollectionType } from "../../domain/command.ts";
 import { CounterDeltas } from "../db/counters.ts";
@@ -139,7 +139,7 @@ async function undoHistory(
 async function undoMoves(
   trx: Trx,
   dropped: readonly TransferRow[],
-  { fork, adopted }: { fork: number; adopted: ReadonlyMap<string, CollectionType> },
+  { fork, adopted }: { fork: number; adopted: ReadonlyMap<string, { type: CollectionType }> },
   counters: CounterDeltas,
 ): Promise<void> {
   const moves = dropped.map((row) => ({
@@ -161,7 +161,7 @@ async function undoMoves(
   );
   const holdings = await HoldingSet.read(trx, ends);
   for (const move of moves) {
-    const type = adopted.get(move.contract);
+    const type = adopted.get(move.contract)?.type;
     if (type !== undefined) {
       tokens.moveByEvent({ ...move, timestamp: 0 }, type, { undone: true });
       holdings.moveByEvent(move, type, fork);
@@ -193,6 +193,11 @@ async function undoForeign(trx: Trx, fork: number): Promise<void> {
     .updateTable("contract_follows")
     .set({ followed_from: fork })
     .where("followed_from", ">", fork)
+    // What was mined before a contract was adopted makes no events for its app, in whatever block it is now.
+    .where(
+      sql<SqlBool>`not exists (select 1 from collections where collections.address = contract_follows.address
+                                       and collections.app_id = contract_follows.app_id)`,
+    )
     .executeTakeFirst();
   if (numUpdatedRows > 0n) await noteForeignChange(trx);
 }

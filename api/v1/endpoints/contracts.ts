@@ -19,7 +19,7 @@ const followedContract = z
     state: z
       .enum(CONTRACT_STATES)
       .describe(
-        "- `checking`: the service has not yet asked the contract for its type.\n- `followed`: its transfers are followed.\n- `quarantined`: it is left alone until `until`, for the reason in `reason`.\n- `unsupported`: it is no ERC721 or ERC1155 contract.",
+        "- `checking`: not asked for its type yet.\n- `reading`: its past is read.\n- `followed`: its transfers are followed.\n- `quarantined`: left alone until `until`, for `reason`.\n- `unsupported`: no ERC721 or ERC1155 contract.",
       ),
     reason: z
       .enum(QUARANTINE_REASONS)
@@ -45,7 +45,7 @@ const listContracts = defineEndpoint({
   summary: "List the contracts of others that the app follows",
   name: "listContracts",
   description:
-    "The app follows a contract that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`. A contract that floods or keeps failing is quarantined for a time; afterwards everything is read again.",
+    "The app follows a contract that it has adopted, or named in a transfer, or in a call for a wallet's tokens with the scope `contracts`. A contract that floods or keeps failing is quarantined for a time; afterwards everything is read again.",
   examples: { answer: { contracts: [contractExample], ...pageExample } },
   scope: "contracts",
   query: longPageQuery,
@@ -72,7 +72,7 @@ const deleteContract = defineEndpoint({
   summary: "Stop following a contract",
   name: "deleteContract",
   description:
-    "The contract's tokens leave the lists of the app's wallets; what happened before stays in their histories. On the chain nothing changes. Naming the contract again follows it again.",
+    "The contract's tokens leave the lists of the app's wallets; what happened before stays in their histories. A contract that the app has adopted stays (404). Naming the contract again follows it again.",
   examples: { answer: {} },
   scope: "contracts",
   params: addressParams,

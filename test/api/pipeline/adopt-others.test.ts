@@ -140,6 +140,19 @@ describe("an adopted contract, and apps that follow it", () => {
     expect(refused).to.include({ errorCode: "validation_failed" });
   });
 
+  it("counts as one of the contracts that its app follows", async () => {
+    const api = await moneta.createApp("follows one");
+    const appId = await appOf(await api.wallet());
+    const [first, second] = [(await deploy(1)).address, (await deploy(1)).address];
+    await follow(moneta.service.database, { app: appId, address: first });
+    const refused = await adoptAllowed(moneta, second, { appId, most: 1 }).catch((error: unknown) => error);
+    expect(refused).to.include({ errorCode: "too_many_contracts" });
+    await adoptAllowed(moneta, first, { appId, most: 1 });
+    await readBack(moneta, first);
+    expect((await api.ok<Shape<"ContractsPage">>("GET", "/v1/contracts")).total).to.equal(1);
+    expect(await wrongTotals(moneta)).to.deep.equal([]);
+  });
+
   it("is one app's, if two adopt it at the same time", async () => {
     const other = await moneta.createApp("second");
     const appId = await appOf(await other.wallet());

@@ -133,6 +133,11 @@ describe("adoption of a contract that another party deployed", () => {
     expect(await listed(theirs, other)).to.deep.equal([`${address} 0`, `${address} 2`]);
     await other.ok("DELETE", `/v1/contracts/${address}`);
     expect(await listed(theirs, other)).to.deep.equal([]);
+    // The app that has adopted it follows it for good.
+    expect((await api.send("DELETE", `/v1/contracts/${address}`)).status).to.equal(404);
+    const { contracts } = await api.ok<Shape<"ContractsPage">>("GET", "/v1/contracts");
+    expect(contracts.flatMap((one) => (one.address === address ? one.state : []))).to.deep.equal(["followed"]);
+    expect(await listed(mine, api)).to.deep.equal([`${address} 1`]);
     expect(await ownerOf(address, 2)).to.equal(theirs);
   });
 

@@ -33,15 +33,16 @@ export async function signedAdoption(api: ApiClient, address: string, by: Signer
 export async function adoptAllowed(
   moneta: ServiceFixture,
   address: string,
-  { appId = moneta.app.appId, fromBlock = null }: { appId?: string; fromBlock?: number | null } = {},
+  options: { appId?: string; fromBlock?: number | null; most?: number } = {},
 ): Promise<void> {
+  const { appId = moneta.app.appId, fromBlock = null, most = 100 } = options;
   const { database } = moneta.service;
   const contracts = await readContracts(database.read, storedAddresses);
   if (contracts === null) throw new Error("no contracts are stored");
   const client = new ChainClient(moneta.node.url);
   const adoptables = createAdoptables(client, { chainId: await client.chainId(), contracts }, FOREIGN_CALL_GAS);
   const signals = { contracts: { notify: () => undefined } };
-  const deps = { database, adoptables, signals, settings: { limits: { contracts: 100 } } };
+  const deps = { database, adoptables, signals, settings: { limits: { contracts: most } } };
   await adoptCollection(deps, appId, { address, fromBlock }, null);
 }
 

@@ -29,7 +29,11 @@ import {
   leaseContracts,
 } from "../../../../api/store/ledger/contract-states.ts";
 import { findForeignContracts, followAfter, followContracts } from "../../../../api/store/ledger/follow.ts";
-import { readEverIndexedContracts, unfollowContract } from "../../../../api/store/ledger/indexed-contracts.ts";
+import {
+  readEverIndexedContracts,
+  readForeignContract,
+  unfollowContract,
+} from "../../../../api/store/ledger/indexed-contracts.ts";
 import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import { listFollowedContracts, storedContents } from "../../../../api/store/listings/followed-contracts.ts";
 import { findCollectionsOfApps } from "../../../../api/store/listings/collections.ts";
@@ -63,6 +67,7 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
   await listFollowedContracts(read, appId, { limit: 30, offset: 0, after: null });
   await listFollowedContracts(read, appId, { limit: 30, offset: 0, after: 1 });
   await readEverIndexedContracts(read);
+  await readForeignContract(read, contract);
   await walletApps(read, [owner]);
   await storedContents(read, contract, owner);
   const token = { ...held, tokenId: "9" };
@@ -94,6 +99,13 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
   await adopt({ read, write });
 }
 
+/** The part of the past that has the first block of an adopted contract. */
+function firstMint(): Parameters<typeof storePast>[2] {
+  const move = moveOf({ contract: ADOPTED, tokenId: "1", from: null, to: "wallet-1", blockNumber: 1 });
+  const entries = [{ move, type: "ERC721" as const, kind: "adopted" as const, mintedBy: null }];
+  return { entries, wallets: new Set(["wallet-1"]), to: 1, hash: undefined };
+}
+
 /** The past of a contract is read, it floods, and it is followed, by its app and another one. */
 async function adopt({ read, write }: Pick<Tour, "read" | "write">): Promise<void> {
   const contract = {
@@ -113,8 +125,7 @@ async function adopt({ read, write }: Pick<Tour, "read" | "write">): Promise<voi
     return leased;
   };
   const first = await take();
-  const move = moveOf({ contract: ADOPTED, tokenId: "1", from: null, to: "wallet-1", blockNumber: 1 });
-  const part = await write((trx) => storePast(trx, first, { moves: [move], to: 1, hash: undefined }, NOW));
+  const part = await write((trx) => storePast(trx, first, firstMint(), NOW));
   if (part === null) throw new Error("the part is stored");
   await write((trx) => returnContract(trx, part, NOW));
   await take().then((leased) => write((trx) => interruptReading(trx, leased, NOW)));
@@ -124,7 +135,10 @@ async function adopt({ read, write }: Pick<Tour, "read" | "write">): Promise<voi
   const last = await take();
   const to = await checkpointOf(read);
   const hash = (await storedBlock(read, to))?.hash;
-  if ((await write((trx) => storePast(trx, last, { moves: [], to, hash }, NOW)))?.state !== "followed")
+  if (
+    (await write((trx) => storePast(trx, last, { entries: [], wallets: new Set(), to, hash }, NOW)))?.state !==
+    "followed"
+  )
     throw new Error("the contract is read");
   // Of a collection with many tokens.
   const tokens = await tokensAfter(read, BUSY.collection, 0, 5);

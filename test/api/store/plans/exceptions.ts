@@ -30,11 +30,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "a migration changes each delivery once",
   },
   {
-    statement: /where "collection"."adopted" = 1$/,
-    liberties: ["scan"],
-    because: "all adopted contracts, of which an app has a hundred at most, by an index of only these",
-  },
-  {
     statement: /from "collections" where "adopted" = 1 order by "address" limit \?$/,
     liberties: ["scan"],
     because: "the first adopted contracts, in the order of an index of only these",
@@ -100,7 +95,8 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "the indexer reads all collections when it starts, and later only new ones",
   },
   {
-    statement: /from "contract_follows" as "follow" inner join "foreign_contracts"/,
+    statement:
+      /from contract_follows as follow join foreign_contracts .* and (contract.state = 'followed'|collection.address is null)/,
     liberties: ["scan", "slow"],
     because: "the indexer reads the followed contracts when they change; their number is limited for each app",
   },
