@@ -109,8 +109,7 @@ export class ContractReader {
     const { database, client, logger, now } = this.#deps;
     try {
       if (contract.state === "reading") {
-        const quarantined = await readPast(this.#deps, contract, abort);
-        reportQuarantines(logger, quarantined === null ? [] : [quarantined]);
+        reportQuarantines(logger, await readPast(this.#deps, contract, abort));
         return;
       }
       // Only adopted contracts are asked again.

@@ -7,8 +7,8 @@ import type { Database } from "../store/db/database.ts";
 import { checkpointOf, confirmedBlock } from "../store/db/meta.ts";
 import type { ForeignContractRow } from "../store/db/schema-contracts.ts";
 import type { Db } from "../store/db/sql.ts";
-import { interruptReading, returnContract, storePast } from "../store/ledger/adoptions.ts";
-import type { Quarantined } from "../store/ledger/contract-states.ts";
+import { storePast } from "../store/ledger/adoptions.ts";
+import { changeLeased, quarantine, type Quarantined } from "../store/ledger/contract-states.ts";
 import { type IndexedContracts, readForeignContract } from "../store/ledger/indexed-contracts.ts";
 import { attributePast } from "./attribute-range.ts";
 import { type ChainRange, readDigests, readRange } from "./read-range.ts";
@@ -39,22 +39,23 @@ export async function readPast(
   deps: ReadPastDeps,
   leased: ForeignContractRow,
   abort: AbortSignal,
-): Promise<Quarantined | null> {
+): Promise<Quarantined[]> {
   const { database, now } = deps;
   const returned = async (held: ForeignContractRow, dueAt: number) => {
-    await database.write((trx) => returnContract(trx, held, dueAt));
-    return null;
+    await database.write((trx) => changeLeased(trx, held, { due_at: dueAt }));
+    return [];
   };
   const end = performance.now() + TURN;
   let contract = leased;
   while (performance.now() < end && !abort.aborted) {
     const held = contract;
     const next: ForeignContractRow | "floods" | null = await readFurther(deps, held);
-    if (next === "floods") return database.write((trx) => interruptReading(trx, held, now()));
+    if (next === "floods")
+      return database.write((trx) => quarantine(trx, [held.address], "flood", { asOf: 0, now: now() }));
     // Another process has it, or blocks are rolled back, or the history of a large block is being stored.
     if (next === null) return returned(held, now() + PAUSE);
     // It is read up to the newest block.
-    if (next.state !== "reading") return null;
+    if (next.state !== "reading") return [];
     contract = next;
   }
   return returned(contract, now());

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import { type AdoptableContract, quarantineLength } from "../../domain/followed-contract.ts";
+import type { AdoptableContract } from "../../domain/followed-contract.ts";
 import { addToCounter, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import { checkpointOf, confirmedBlock } from "../db/meta.ts";
@@ -8,7 +8,7 @@ import type { ForeignContractRow } from "../db/schema-contracts.ts";
 import { lockCollections, lockLedger, type Trx } from "../db/sql.ts";
 import { applyMoves, type AttributedSlice } from "./apply-range.ts";
 import { storedBlock } from "./blocks.ts";
-import { FOLLOWED, type Quarantined } from "./contract-states.ts";
+import { changeLeased, FOLLOWED } from "./contract-states.ts";
 import { findForeignContracts, followContracts } from "./follow.ts";
 import { setMinting } from "../requests/minting.ts";
 import { hiddenFrom } from "./hidden-history.ts";
@@ -112,11 +112,15 @@ export async function storePast(
 ): Promise<ForeignContractRow | null> {
   await lockLedger(trx);
   const { address } = contract;
-  const stored = await heldLease(trx, contract);
   const checkpoint = await checkpointOf(trx);
-  if (stored === null || to > checkpoint || (await hiddenFrom(trx)) !== null) return null;
+  if (to > checkpoint || (await hiddenFrom(trx)) !== null) return null;
   // A reorg can still drop it. Then the indexer rolls it back as its own blocks.
   if (to > (await confirmedBlock(trx)) && (await storedBlock(trx, to))?.hash !== hash) return null;
+  const isUpToDate = to === checkpoint;
+  const state = isUpToDate
+    ? { ...FOLLOWED, due_at: now + ASK_AGAIN, window_logs: 0 }
+    : { as_of: to, due_at: contract.due_at, window_logs: contract.window_logs + entries.length };
+  if (!(await changeLeased(trx, contract, state))) return null;
   await lockCollections(trx, [address]);
   const counters = new CounterDeltas();
   const replaced = await trx
@@ -130,56 +134,11 @@ export async function storePast(
   await deleteHistory(trx, replaced, counters);
   await applyMoves(trx, { entries, wallets }, counters);
   await counters.flush(trx);
-  const [isUpToDate, window_logs] = [to === checkpoint, stored.window_logs + entries.length];
-  const state = isUpToDate
-    ? { ...FOLLOWED, due_at: now + ASK_AGAIN, window_logs: 0 }
-    : { as_of: to, failures: 0, window_logs };
-  await trx.updateTable("foreign_contracts").set(state).where("address", "=", address).execute();
   if (isUpToDate) {
     await listHoldings(trx, "contract", [address]);
     await noteForeignChange(trx);
   }
-  return { ...stored, ...state };
-}
-
-async function heldLease(trx: Trx, { address, state, due_at, as_of }: ForeignContractRow) {
-  const row = await trx
-    .selectFrom("foreign_contracts")
-    .selectAll()
-    .where("address", "=", address)
-    .where("state", "=", state)
-    .where("due_at", "=", due_at)
-    .executeTakeFirst();
-  return row !== undefined && row.as_of === as_of ? row : null;
-}
-
-/** Leaves a contract alone for a time that has too many moves to be read. */
-export async function interruptReading(
-  trx: Trx,
-  contract: ForeignContractRow,
-  now: number,
-): Promise<Quarantined | null> {
-  await lockLedger(trx);
-  if ((await heldLease(trx, contract)) === null) return null;
-  const { address, quarantines } = contract;
-  const until = now + quarantineLength(quarantines);
-  await trx
-    .updateTable("foreign_contracts")
-    .set({ state: "quarantined", reason: "flood", due_at: until, quarantines: quarantines + 1 })
-    .where("address", "=", address)
-    .execute();
-  return { address, reason: "flood", until };
-}
-
-/** Returns a contract that was leased, so that it is read further at `dueAt`. */
-export async function returnContract(trx: Trx, contract: ForeignContractRow, dueAt: number): Promise<void> {
-  await trx
-    .updateTable("foreign_contracts")
-    .set({ due_at: dueAt, failures: 0 })
-    .where("address", "=", contract.address)
-    .where("state", "=", contract.state)
-    .where("due_at", "=", contract.due_at)
-    .execute();
+  return { ...contract, ...state };
 }
 
 /** Stores what an adopted contract tells about itself now; null: it tells nothing. It is asked again later. */
@@ -189,7 +148,7 @@ export async function recordAdopted(
   known: Pick<AdoptedContract, "owner" | "totalSupply"> | null,
   now: number,
 ): Promise<void> {
-  await returnContract(trx, contract, now + ASK_AGAIN);
+  await changeLeased(trx, contract, { due_at: now + ASK_AGAIN });
   await listHoldings(trx, "contract", [contract.address]);
   if (known === null) return;
   await trx

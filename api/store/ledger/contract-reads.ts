@@ -50,27 +50,17 @@ export async function leaseReads(trx: Trx, now: number, perMinute: number): Prom
   const without = new Set(spent.map((row) => row.app_id));
   const onlySearches = await isCatchingUp(trx);
   const taken: ContractRead[] = [];
-  // Each round fills the places of the apps at the head of the queue, so there are at most as many rounds as places.
   while (taken.length < AT_A_TIME.all) {
-    const rows = (await dueReads(trx, now, [...without], onlySearches)).filter(
-      (row) => !taken.some((one) => one.contract === row.contract && one.owner === row.owner),
-    );
-    for (const row of rows) {
-      const ofApp = taken.filter((one) => one.appId === row.appId).length;
-      if (ofApp >= AT_A_TIME.ofApp) without.add(row.appId);
-      else if (taken.length < AT_A_TIME.all) taken.push(row);
-    }
-    if (!rows.some((row) => without.has(row.appId))) break;
+    const [read] = await firstRead(trx, now, [...without], onlySearches);
+    if (read === undefined) break;
+    const [fence, tries, due_at] = [read.fence + 1, read.tries + 1, leaseUntil(now, read.tries)];
+    const update = trx.updateTable("contract_reads").set({ fence, tries, due_at });
+    await update.where("contract", "=", read.contract).where("owner", "=", read.owner).execute();
+    taken.push({ ...read, fence });
+    if (taken.filter(({ appId }) => appId === read.appId).length === AT_A_TIME.ofApp) without.add(read.appId);
   }
-  if (taken.length === 0) return [];
-  const leases = taken.map(({ contract, owner, tries }) => ({ contract, owner, due_at: leaseUntil(now, tries) }));
-  const columns = { contract: "text", owner: "text", due_at: "integer" } as const;
-  await sql`
-    update contract_reads set fence = fence + 1, tries = tries + 1, due_at = input.due_at
-      from ${rowSet(trx, columns, leases)} as input
-     where contract_reads.contract = input.contract and contract_reads.owner = input.owner`.execute(trx);
-  await countReads(trx, taken, minute);
-  return taken.map((read) => ({ ...read, fence: read.fence + 1 }));
+  if (taken.length > 0) await countReads(trx, taken, minute);
+  return taken;
 }
 
 /**
@@ -83,25 +73,22 @@ export function leaseUntil(now: number, tries: number): number {
 }
 
 /** @param without apps that get no more. @param searches whether only searches are taken. */
-async function dueReads(trx: Trx, now: number, without: readonly string[], searches: boolean) {
-  return firstDue<ContractRead>(
-    { now, limit: AT_A_TIME.all, longestWait: LONGEST_QUARANTINE },
-    (comparison, at, most) => {
-      const query = trx
-        .selectFrom("contract_reads as read")
-        .innerJoin("foreign_contracts as contract", "contract.address", "read.contract")
-        .select(["read.contract", "read.owner", "read.app_id as appId", "read.search", "read.tries", "read.fence"])
-        .select((eb) => eb.ref("contract.type").$notNull().as("type"))
-        .where("read.due_at", comparison, at)
-        .where("contract.state", "=", "followed")
-        .where(sql<SqlBool>`read.app_id not in ${textSet(trx, without)}`)
-        .orderBy("read.due_at")
-        .limit(most)
-        .modifyEnd(forUpdateSkipLocked(trx, "read"));
-      // A literal, so that the index of the searches is used.
-      return (searches ? query.where("read.search", "=", sql.lit(1)) : query).execute();
-    },
-  );
+async function firstRead(trx: Trx, now: number, without: readonly string[], searches: boolean) {
+  return firstDue<ContractRead>({ now, limit: 1, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
+    const query = trx
+      .selectFrom("contract_reads as read")
+      .innerJoin("foreign_contracts as contract", "contract.address", "read.contract")
+      .select(["read.contract", "read.owner", "read.app_id as appId", "read.search", "read.tries", "read.fence"])
+      .select((eb) => eb.ref("contract.type").$notNull().as("type"))
+      .where("read.due_at", comparison, at)
+      .where("contract.state", "=", "followed")
+      .where(sql<SqlBool>`read.app_id not in ${textSet(trx, without)}`)
+      .orderBy("read.due_at")
+      .limit(most)
+      .modifyEnd(forUpdateSkipLocked(trx, "read"));
+    // A literal, so that the index of the searches is used.
+    return (searches ? query.where("read.search", "=", sql.lit(1)) : query).execute();
+  });
 }
 
 async function countReads(trx: Trx, taken: readonly ContractRead[], minute: number): Promise<void> {

@@ -93,7 +93,7 @@ export async function recordReads(
 
 /**
  * @param asOf the last block whose logs of the contracts were read. @param before the last block whose logs are stored, by default the
- *   same: adopted contracts are read from there on.
+ *   same: adopted contracts are read from there on. Those whose past is read stay where they are.
  */
 export async function quarantine(
   trx: Trx,
@@ -101,14 +101,16 @@ export async function quarantine(
   reason: QuarantineReason,
   { asOf, before = asOf, now }: { asOf: number; before?: number; now: number },
 ): Promise<Quarantined[]> {
+  if (addresses.length === 0) return [];
+  await lockLedger(trx);
   const quarantined: Quarantined[] = [];
-  const adopted = addresses.length === 0 ? new Map<string, unknown>() : await adoptedAmong(trx, addresses);
+  const adopted = await adoptedAmong(trx, addresses);
   for (const address of addresses) {
     const contract = await trx
       .selectFrom("foreign_contracts")
-      .select(["quarantines", "released_at"])
+      .select(["state", "as_of", "quarantines", "released_at"])
       .where("address", "=", address)
-      .where("state", "=", "followed")
+      .where("state", "in", ["followed", "reading"])
       .executeTakeFirst();
     if (contract === undefined) continue;
     const forgiven = contract.released_at === null || now - contract.released_at > FORGIVEN;
@@ -118,7 +120,7 @@ export async function quarantine(
       .updateTable("foreign_contracts")
       .set({
         ...{ state: "quarantined", reason, due_at: until, quarantines: earlier + 1 },
-        as_of: adopted.has(address) ? before : asOf,
+        as_of: contract.state === "reading" ? contract.as_of : adopted.has(address) ? before : asOf,
       })
       .where("address", "=", address)
       .execute();
@@ -161,6 +163,23 @@ export async function leaseContracts(trx: Trx, now: number): Promise<ForeignCont
 export const FOLLOWED = { state: "followed", due_at: null, failures: 0, reason: null, as_of: null } as const;
 
 /**
+ * Changes a contract that was leased. The end of the lease is the fencing token, and `due_at` the time when it is due again.
+ * @returns false: another process has taken it since, so nothing is changed.
+ */
+export async function changeLeased(
+  trx: Trx,
+  { address, state, due_at }: ForeignContractRow,
+  change: Partial<ForeignContractRow> & Pick<ForeignContractRow, "due_at">,
+): Promise<boolean> {
+  const update = trx
+    .updateTable("foreign_contracts")
+    .set({ failures: 0, ...change })
+    .where("address", "=", address);
+  const { numUpdatedRows } = await update.where("state", "=", state).where("due_at", "=", due_at).executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/**
  * Stores the answer of a contract that was asked for its type. Changes nothing if another process has taken it since.
  * @param known null: it is not a token contract. Undefined: nobody knows. It is asked again soon, and the try does not count.
  */
@@ -171,32 +190,25 @@ export async function recordInspection(
   now: number,
 ): Promise<void> {
   await lockLedger(trx);
-  const released = known !== undefined && contract.state === "quarantined";
-  const isAdopted = (await adoptedAmong(trx, [contract.address])).size > 0;
+  const { address, failures } = contract;
+  if (known === undefined) {
+    await changeLeased(trx, contract, { due_at: now + READ_WAIT.first, failures });
+    return;
+  }
+  const isReleased = contract.state === "quarantined";
+  const release = isReleased ? { window_logs: 0, released_at: now } : {};
   // Whatever an adopted contract says now: its logs are read further.
-  const further = { state: "reading", as_of: contract.as_of ?? (await checkpointOf(trx)), due_at: AT_ONCE } as const;
-  const changed = await trx
-    .updateTable("foreign_contracts")
-    .set({
-      ...(known === undefined
-        ? { due_at: now + READ_WAIT.first, failures: contract.failures }
-        : isAdopted
-          ? { ...FOLLOWED, ...further }
-          : known === null
-            ? { state: "unsupported", due_at: now + UNSUPPORTED_FOR }
-            : { ...FOLLOWED, type: known.type, name: known.name }),
-      ...(released ? { window_logs: 0, released_at: now } : {}),
-    })
-    .where("address", "=", contract.address)
-    // Unchanged since it was taken: the end of the lease is the fencing token.
-    .where("state", "=", contract.state)
-    .where("due_at", "=", contract.due_at)
-    .executeTakeFirst();
-  if (changed.numUpdatedRows === 0n || known === undefined || isAdopted) return;
-  const follows = await followsOf(trx, contract.address);
-  if (known === null) for (const { appId } of follows) await unfollowContract(trx, appId, contract.address);
-  else if (released) await readAllAgain(trx, follows);
-  else await followFromNow(trx, [contract.address]);
+  if ((await adoptedAmong(trx, [address])).size > 0) {
+    await changeLeased(trx, contract, { ...release, state: "reading", reason: null, due_at: AT_ONCE });
+    return;
+  }
+  const unsupported = { state: "unsupported", due_at: now + UNSUPPORTED_FOR } as const;
+  const next = known === null ? unsupported : { ...FOLLOWED, type: known.type, name: known.name };
+  if (!(await changeLeased(trx, contract, { ...release, ...next }))) return;
+  const follows = await followsOf(trx, address);
+  if (known === null) for (const { appId } of follows) await unfollowContract(trx, appId, address);
+  else if (isReleased) await readAllAgain(trx, follows);
+  else await followFromNow(trx, [address]);
   await noteForeignChange(trx);
 }
 

@@ -187,7 +187,9 @@ async function undoForeign(trx: Trx, fork: number): Promise<void> {
     })
     .execute();
   await markUncertain(trx, read, { block: fork, completeTo: fork });
-  await trx.updateTable("foreign_contracts").set({ as_of: fork }).where("as_of", ">", fork).execute();
+  // Whoever reads the past of a contract loses its lease.
+  const due_at = sql<number | null>`case when state = 'reading' then cast(${AT_ONCE} as bigint) else due_at end`;
+  await trx.updateTable("foreign_contracts").set({ as_of: fork, due_at }).where("as_of", ">", fork).execute();
   await trx.updateTable("contract_reads").set({ complete_to: fork }).where("complete_to", ">", fork).execute();
   const { numUpdatedRows } = await trx
     .updateTable("contract_follows")

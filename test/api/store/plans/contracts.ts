@@ -2,13 +2,7 @@ import { countFollowed } from "../../../../api/store/doctor/pipeline.ts";
 import { checkpointOf, readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
 import { walletApps } from "../../../../api/store/apps/wallets.ts";
-import {
-  adoptContract,
-  interruptReading,
-  recordAdopted,
-  returnContract,
-  storePast,
-} from "../../../../api/store/ledger/adoptions.ts";
+import { adoptContract, recordAdopted, storePast } from "../../../../api/store/ledger/adoptions.ts";
 import { storedBlock } from "../../../../api/store/ledger/blocks.ts";
 import {
   finishRead,
@@ -20,6 +14,7 @@ import {
   wantSearch,
 } from "../../../../api/store/ledger/contract-reads.ts";
 import {
+  changeLeased,
   countMoves,
   floodingAmong,
   quarantine,
@@ -127,8 +122,8 @@ async function adopt({ read, write }: Pick<Tour, "read" | "write">): Promise<voi
   const first = await take();
   const part = await write((trx) => storePast(trx, first, firstMint(), NOW));
   if (part === null) throw new Error("the part is stored");
-  await write((trx) => returnContract(trx, part, NOW));
-  await take().then((leased) => write((trx) => interruptReading(trx, leased, NOW)));
+  await write((trx) => changeLeased(trx, part, { due_at: NOW }));
+  await write((trx) => quarantine(trx, [ADOPTED], "flood", { asOf: 0, now: NOW }));
   const [released] = await write((trx) => leaseContracts(trx, NOW + 60_000));
   if (released?.state !== "quarantined") throw new Error("the quarantine is over");
   await write((trx) => recordInspection(trx, released, null, NOW));
