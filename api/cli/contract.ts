@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { unfollowContract } from "../commands/follow-contents.ts";
+import { showFollowed, unfollowContract } from "../commands/follow-contents.ts";
 import { readDeploymentFile } from "../operate/deploy/journal.ts";
 import { verifiersOf } from "../operate/deploy/verifiers.ts";
 import { verifyCollections, verifySources } from "../operate/deploy/verify.ts";
@@ -31,7 +31,9 @@ export function contractList(terminal: Terminal): Command {
           lists.push({ id, name, contracts: await allOf(read, id) });
         return lists;
       });
-      const result = found.flatMap(({ id, contracts }) => contracts.map((contract) => describe(id, contract)));
+      const result = found.flatMap(({ id, contracts }) =>
+        contracts.map((one) => ({ app_id: id, ...showFollowed(one) })),
+      );
       const rows = found.flatMap(({ name, contracts }) =>
         contracts.map((contract) => [
           contract.address,
@@ -56,20 +58,6 @@ async function allOf(db: Db, appId: string): Promise<FollowedContractView[]> {
     if (page.next === null) return all;
     after = page.next.after;
   }
-}
-
-function describe(appId: string, contract: FollowedContractView) {
-  return {
-    app_id: appId,
-    address: contract.address,
-    type: contract.type,
-    name: contract.name,
-    state: contract.state,
-    reason: contract.reason,
-    as_of_block: contract.asOf,
-    until: time(contract.until),
-    followed_at: time(contract.followedSince),
-  };
 }
 
 export function contractUnfollow(terminal: Terminal): Command {

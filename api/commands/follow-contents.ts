@@ -7,13 +7,19 @@ import { findForeignContracts, followContracts, type FollowedContract } from "..
 import { isUncertain, markUncertain } from "../store/ledger/uncertain.ts";
 import { unfollowContract as unfollow } from "../store/ledger/indexed-contracts.ts";
 import { findCollection } from "../store/listings/collections.ts";
-import { storedContents } from "../store/listings/followed-contracts.ts";
+import { type FollowedContractView, storedContents } from "../store/listings/followed-contracts.ts";
 import { type ContentsFilter, isHeld } from "../store/listings/holdings.ts";
 import type { Scope } from "./api-tokens.ts";
 
 /** Makes an app stop following a contract. @returns false when the app does not follow it. */
 export function unfollowContract(deps: { database: Database }, appId: string, address: string): Promise<boolean> {
   return deps.database.write((trx) => unfollow(trx, appId, address));
+}
+
+/** A contract as the API and the command line show it. */
+export function showFollowed({ asOf, until, followedSince, seq: _seq, ...contract }: FollowedContractView) {
+  const ends = until === null ? null : new Date(until).toISOString();
+  return { ...contract, as_of_block: asOf, until: ends, followed_at: new Date(followedSince).toISOString() };
 }
 
 interface FollowContentsDeps {

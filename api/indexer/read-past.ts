@@ -136,14 +136,12 @@ async function confirm(client: ChainClient, { from, to, foreign, indexed, floodi
     for (let block = from; block <= to; block++) if (!isSameSet(own(block), other(block))) return { differsAt: block };
     return { differsAt: null };
   };
-  const first = await client.nodes.second(compare);
-  if (first === null || first.differsAt === null) return;
   const votes = (await client.nodes.vote(compare, "working others")).flatMap(({ answer }) => answer ?? []);
-  const against = votes.filter(({ differsAt }) => differsAt !== null).length;
+  const differing = votes.flatMap(({ differsAt }) => differsAt ?? []);
+  if (differing.length === 0) return;
+  const [block, against] = [Math.min(...differing), differing.length];
   const same = votes.length - against + 1;
-  if (same === against) throw new NodesDivided(first.differsAt);
+  if (same === against) throw new NodesDivided(block);
   if (same < against)
-    client.nodes.skip(
-      new NodeDisagrees(`most nodes have other logs of the past, about block ${first.differsAt.toString()}`),
-    );
+    client.nodes.skip(new NodeDisagrees(`most nodes have other logs of the past, about block ${block.toString()}`));
 }

@@ -180,8 +180,7 @@ async function storeSlice(
     await followAfter(trx, added, { since: complete.from - 1 });
     await readAllAgain(trx, added);
     await countMoves(trx, movesOf(slice), complete.to);
-    const asOf = { asOf: complete.to, before: complete.from - 1 };
-    const floods = await quarantine(trx, [...flooding], "flood", { ...asOf, now: now() });
+    const floods = await quarantine(trx, [...flooding], "flood", { asOf: complete.from - 1, now: now() });
     quarantined = [...floods, ...(await recordReads(trx, complete.reads, now()))];
     return "stored";
   });

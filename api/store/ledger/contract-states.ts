@@ -91,24 +91,20 @@ export async function recordReads(
   return quarantine(trx, failing, "failing", { asOf: await checkpointOf(trx), now });
 }
 
-/**
- * @param asOf the last block whose logs of the contracts were read. @param before the last block whose logs are stored, by default the
- *   same: adopted contracts are read from there on. Those whose past is read stay where they are.
- */
+/** @param asOf the last block whose logs of the contracts are stored. Those whose past is read stay where they are. */
 export async function quarantine(
   trx: Trx,
   addresses: readonly string[],
   reason: QuarantineReason,
-  { asOf, before = asOf, now }: { asOf: number; before?: number; now: number },
+  { asOf, now }: { asOf: number; now: number },
 ): Promise<Quarantined[]> {
   if (addresses.length === 0) return [];
   await lockLedger(trx);
   const quarantined: Quarantined[] = [];
-  const adopted = await adoptedAmong(trx, addresses);
   for (const address of addresses) {
     const contract = await trx
       .selectFrom("foreign_contracts")
-      .select(["state", "as_of", "quarantines", "released_at"])
+      .select(["as_of", "quarantines", "released_at"])
       .where("address", "=", address)
       .where("state", "in", ["followed", "reading"])
       .executeTakeFirst();
@@ -118,10 +114,7 @@ export async function quarantine(
     const until = now + quarantineLength(earlier);
     await trx
       .updateTable("foreign_contracts")
-      .set({
-        ...{ state: "quarantined", reason, due_at: until, quarantines: earlier + 1 },
-        as_of: contract.state === "reading" ? contract.as_of : adopted.has(address) ? before : asOf,
-      })
+      .set({ state: "quarantined", reason, due_at: until, quarantines: earlier + 1, as_of: contract.as_of ?? asOf })
       .where("address", "=", address)
       .execute();
     // Its reads wait, and do not stand in the way of others.

@@ -8,7 +8,7 @@ import { type Db, lockLedger, rowSet, textSet, type Trx } from "../db/sql.ts";
 import type { HoldingKey } from "../../domain/token.ts";
 import { checkpointOf } from "../db/meta.ts";
 import { setHoldings } from "./holding-set.ts";
-import { adoptedAmong, noteForeignChange } from "./indexed-contracts.ts";
+import { noteForeignChange } from "./indexed-contracts.ts";
 import { listHoldings } from "./listed-holdings.ts";
 
 /* Following contracts of others, and the balances that the chain reported. All of it works on sets. */
@@ -35,10 +35,11 @@ export async function findForeignContracts(
   return new Map(rows.map(({ follow, ...contract }) => [contract.address, { ...contract, followed: follow !== null }]));
 }
 
-/** A caller can name a collection of the service before its block is stored. Such a contract is not followed as foreign. */
-async function withoutCollections(trx: Trx, addresses: readonly string[]): Promise<string[]> {
+/** Without the collections of the service, or those, too, that an app has adopted. */
+async function without(trx: Trx, which: "own" | "own and adopted", addresses: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ address: string }>`
-    select address from collections where adopted = 0 and address in ${textSet(trx, addresses)}`.execute(trx);
+    select address from collections
+     where adopted <= ${which === "own" ? 0 : 1} and address in ${textSet(trx, addresses)}`.execute(trx);
   const collections = new Set(rows.map(({ address }) => address));
   return addresses.filter((address) => !collections.has(address));
 }
@@ -55,7 +56,8 @@ export async function followContracts(
   const { appId, contracts, now } = follow;
   if (contracts.size === 0) return new Set();
   await lockLedger(trx);
-  const foreign = await withoutCollections(trx, [...contracts.keys()]);
+  // A caller can name a collection of the service before its block is stored. Such a contract is not followed as foreign.
+  const foreign = await without(trx, "own", [...contracts.keys()]);
   const earlier = await findForeignContracts(trx, appId, foreign);
   const others = foreign.filter((address) => earlier.get(address)?.followed !== true);
   const followed = others.length === 0 ? 0 : await readCounter(trx, counterKeys.contracts(appId));
@@ -159,8 +161,7 @@ export async function recordForeignHoldings(
   if (holdings.length === 0) return;
   await lockLedger(trx);
   const contracts = [...new Set(holdings.map(({ contract }) => contract))];
-  const adopted = await adoptedAmong(trx, contracts);
-  const foreign = new Set((await withoutCollections(trx, contracts)).filter((contract) => !adopted.has(contract)));
+  const foreign = new Set(await without(trx, "own and adopted", contracts));
   const counters = new CounterDeltas();
   const stored = holdings
     .filter(({ contract }) => foreign.has(contract))

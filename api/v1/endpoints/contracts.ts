@@ -1,12 +1,11 @@
 import { z } from "zod";
 
-import { unfollowContract } from "../../commands/follow-contents.ts";
+import { showFollowed, unfollowContract } from "../../commands/follow-contents.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import { CONTRACT_STATES, QUARANTINE_REASONS } from "../../domain/followed-contract.ts";
 import { listFollowedContracts } from "../../store/listings/followed-contracts.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { contractExample, pageExample } from "../examples.ts";
-import { isoTime } from "../present.ts";
 import { address, collectionType, time } from "../schemas/outputs.ts";
 import { longPageQuery, pageAnswer, pageFrameFields, pageSchema, readPage } from "../schemas/pages.ts";
 import { addressParams } from "../schemas/params.ts";
@@ -52,17 +51,7 @@ const listContracts = defineEndpoint({
   response: contractsPage,
   handle: async (deps, { appId, query }) => {
     const page = await listFollowedContracts(deps.database.read, appId, readPage(query, "contracts"));
-    const contracts = page.items.map(({ address, type, name, state, reason, asOf, until, followedSince }) => ({
-      address,
-      type,
-      name,
-      state,
-      reason,
-      as_of_block: asOf,
-      until: until === null ? null : isoTime(until),
-      followed_at: isoTime(followedSince),
-    }));
-    return pageAnswer(page, "contracts", "contracts", contracts);
+    return pageAnswer(page, "contracts", "contracts", page.items.map(showFollowed));
   },
 });
 
