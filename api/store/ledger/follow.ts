@@ -24,14 +24,13 @@ export async function findForeignContracts(
   appId: string,
   addresses: Iterable<string>,
 ): Promise<Map<string, FollowedContract>> {
-  const wanted = [...new Set(addresses)].map((address) => ({ address }));
-  if (wanted.length === 0) return new Map();
+  const wanted = new Set(addresses);
+  if (wanted.size === 0) return new Map();
   const { rows } = await sql<ForeignContractRow & { follow: number | null }>`
     select foreign_contracts.*, contract_follows.seq as follow
-      from ${rowSet(db, { address: "text" }, wanted)} as input
-      join foreign_contracts on foreign_contracts.address = input.address
-      left join contract_follows on contract_follows.address = input.address
-       and contract_follows.app_id = ${appId} and contract_follows.ended_at is null`.execute(db);
+      from foreign_contracts left join contract_follows on contract_follows.address = foreign_contracts.address
+       and contract_follows.app_id = ${appId} and contract_follows.ended_at is null
+     where foreign_contracts.address in ${textSet(db, wanted)}`.execute(db);
   return new Map(rows.map(({ follow, ...contract }) => [contract.address, { ...contract, followed: follow !== null }]));
 }
 

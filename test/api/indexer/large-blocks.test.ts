@@ -271,7 +271,7 @@ describe("a followed contract with more moves than MAX_FOREIGN_LOGS", () => {
     await store(2, [batch(contract, wallet, 40, 0, 2)]);
     expect(await stateOf(contract)).to.include({ state: "followed" });
     await store(3, [batch(contract, wallet, 1, 0, 3)]);
-    expect(await stateOf(contract)).to.include({ state: "quarantined", as_of: 3 });
+    expect(await stateOf(contract)).to.include({ state: "quarantined", as_of: 2 });
     expect(await rowsOf(contract)).to.equal(100);
   });
 
