@@ -1,4 +1,4 @@
-import { type ApiError, ERRORS, type RequestFailureCode } from "../domain/error-codes.ts";
+import { type ApiError, ERRORS } from "../domain/error-codes.ts";
 import { isFinal } from "../domain/request.ts";
 import { forEachAtOnce, inPages } from "../shared/at-once.ts";
 import { pause } from "../shared/pause.ts";
@@ -18,7 +18,7 @@ import { checkMoves, transfer } from "./transfer.ts";
 export interface TokenGroup {
   /** null: all contracts. */
   contract_address: string | null;
-  /** An `error_code`, or one of `STAYS`; null: they move. */
+  /** An `error_code`, or one of those below; null: they move. */
   reason: string | null;
   message: string | null;
   tokens: number;
@@ -56,14 +56,14 @@ type Wallets = AsyncIterable<WalletRow> | Iterable<WalletRow>;
 type Token = Pick<HeldNft, "contract" | "tokenId" | "quantity">;
 type Why = Pick<TokenGroup, "reason" | "message" | "request_id">;
 
-const MOVES: Why = { reason: null, message: null, request_id: null };
-/** Why tokens stay that nothing else refuses. */
-const STAYS = {
-  pending: "Its request goes on. Run the command again.",
-  arrived: "Tokens arrived, or came back, while the command ran. Run it again.",
-  address_taken: "Another wallet has the new wallet's address.",
-  has_another_user: "The new wallet has a user already. Rename it to none, or move the tokens by requests of your own.",
-};
+const MOVES = why(null, null);
+const ADDRESS_TAKEN = why("address_taken", "Another wallet has the new wallet's address.");
+const OTHER_USER = why(
+  "has_another_user",
+  "The new wallet has a user already. Rename it to none, or move the tokens by requests of your own.",
+);
+const ARRIVED = why("arrived", "Tokens arrived, or came back, while the command ran. Run it again.");
+const PENDING = why("pending", "Its request goes on. Run the command again.");
 
 /** Wallets that are swept at a time. Their tokens are in memory only while they move. */
 const WALLETS = 1_000;
@@ -105,7 +105,7 @@ export async function sweepWallets(sweep: Sweep, wallets: Wallets): Promise<{ sw
     await moveUsers(sweep, sources);
     for (const source of sources) {
       const more = source.result.left - source.known;
-      if (more > 0) left.add(source, null, stays("arrived"), more);
+      if (more > 0) left.add(source, null, ARRIVED, more);
       swept.push(source.result);
     }
   }
@@ -176,8 +176,8 @@ async function lookAtNew({ context, appId }: Sweep, sources: readonly Source[], 
     source.exists = true;
     const isOther = wallet.app_id !== appId || wallet.path !== source.fresh.path;
     const bothHaveUsers = source.result.user_identifier !== null && wallet.user_identifier !== null;
-    if (isOther) refused.refuse(source, stays("address_taken"));
-    else if (bothHaveUsers) refused.refuse(source, stays("has_another_user"));
+    if (isOther) refused.refuse(source, ADDRESS_TAKEN);
+    else if (bothHaveUsers) refused.refuse(source, OTHER_USER);
   }
 }
 
@@ -282,12 +282,13 @@ async function move(sweep: Sweep, source: Source, token: Token): Promise<Why | n
       turn++;
       continue;
     }
-    if (isOver) return request?.error_code == null ? null : failed(id, request.error_code);
+    if (isOver)
+      return request?.error_code == null ? null : why(request.error_code, ERRORS[request.error_code].message, id);
     waits = true;
     const refusal = id === null ? await ask(sweep, key, moveOf(source, token)) : null;
     const isLate = Date.now() >= deadline;
     if (refusal !== null && (isLate || refusal.errorCode !== "unavailable")) return whyOf(refusal);
-    if (isLate) return { ...stays("pending"), request_id: id };
+    if (isLate) return { ...PENDING, request_id: id };
     await pause(refusal === null ? LOOK_EVERY : (refusal.retryAfter ?? 1) * 1_000);
   }
 }
@@ -319,14 +320,10 @@ function idIn(answer: string): string {
   return answer === "" ? "" : ((JSON.parse(answer) as { request_id?: string }).request_id ?? "");
 }
 
-function failed(request_id: string | null, reason: RequestFailureCode): Why {
-  return { reason, message: ERRORS[reason].message, request_id };
+function whyOf({ errorCode, message }: ApiError): Why {
+  return why(errorCode, message);
 }
 
-function stays(reason: keyof typeof STAYS): Why {
-  return { reason, message: STAYS[reason], request_id: null };
-}
-
-function whyOf({ errorCode: reason, message }: ApiError): Why {
-  return { reason, message, request_id: null };
+function why(reason: string | null, message: string | null, request_id: string | null = null): Why {
+  return { reason, message, request_id };
 }

@@ -112,7 +112,7 @@ export function atLeast(most: number, count: () => number | Promise<number>): Ki
 const TICKS = 100;
 
 /** Seconds of the processors that a process has used; null on other systems than Linux. */
-async function secondsOf(pid: number): Promise<number | null> {
+export async function secondsOf(pid: number): Promise<number | null> {
   if (process.platform !== "linux") return null;
   const text = await readFile(`/proc/${pid.toString()}/stat`, "utf8");
   const [user = 0, system = 0] = text

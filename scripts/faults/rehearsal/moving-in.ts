@@ -12,7 +12,7 @@ import { residentOf, resetPeak } from "../../scene/resident.ts";
 import { until, waitFor } from "../../scene/until.ts";
 import type { Engine } from "../options.ts";
 import { World } from "../world.ts";
-import { atLeast, grownBy, type Kill } from "./commands.ts";
+import { atLeast, grownBy, type Kill, secondsOf } from "./commands.ts";
 import { compareFolder, compareHolders, compareServed, compareUsers } from "./compare-move.ts";
 import { BeforeSweep, type Sweep } from "./compare-sweep.ts";
 import { CountingNode } from "./counting-node.ts";
@@ -143,20 +143,23 @@ class Move {
     node.calls = new Map();
     [commands.peak, commands.cpu] = [0, 0];
     await resetPeak(service.only.pid);
+    const used = await secondsOf(service.only.pid);
     const began = performance.now();
     const result = await work();
     const seconds = ((performance.now() - began) / 1_000).toFixed(1);
     const killed = options.kills ? `${(commands.kills - kills).toString()} kills; ` : "";
-    const measured = options.tokens === null ? "" : await this.#measured(at);
+    const measured = options.tokens === null ? "" : await this.#measured(at, used ?? 0);
     this.#team.report({ what, result: `${seconds} s; ${killed}${words(result)}${measured}` });
     return result;
   }
 
-  async #measured({ service, commands }: Installation): Promise<string> {
+  /** @param used seconds of the processors that the service had used before. */
+  async #measured({ service, commands }: Installation, used: number): Promise<string> {
+    const cpu = ((await secondsOf(service.only.pid)) ?? 0) - used;
     const { peak = 0 } = (await residentOf(service.only.pid)) ?? {};
     const calls = [...this.#team.node.calls].sort(([, some], [, more]) => more - some);
     const counts = calls.map(([method, count]) => `${count.toString()} ${method}`).join(", ");
-    return `; memory: service ${peak.toFixed(0)} MiB, command ${commands.peak.toFixed(0)} MiB; ${commands.cpu.toFixed(0)} s of CPU; calls: ${counts}`;
+    return `; memory: service ${peak.toFixed(0)} MiB, command ${commands.peak.toFixed(0)} MiB; CPU: service ${cpu.toFixed(0)} s, command ${commands.cpu.toFixed(0)} s; calls: ${counts}`;
   }
 
   /** These kills, in a rehearsal with kills. */
