@@ -3,6 +3,7 @@ import { cp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
+import { Wallet } from "ethers";
 import { fixedSize } from "ipfs-unixfs-importer/chunker";
 import { importFile } from "ipfs-unixfs-importer";
 import { CID } from "multiformats/cid";
@@ -24,6 +25,7 @@ import { deployInto } from "../../support/shared-node.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { useService } from "../../support/use-service.ts";
 import { streamOf } from "../support/content.ts";
+import { importKeys } from "./support/import-keys.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 type Json = Record<string, unknown>;
@@ -347,5 +349,27 @@ describe("command line: export and import", () => {
     const manifest = join(damaged, "manifest.json");
     await writeFile(manifest, (await readFile(manifest, "utf8")).replace('"31337"', '"1"'));
     expect(await refusal(importInto(damaged))).to.contain("is damaged");
+  });
+
+  it("exports imported wallets without their keys: watch-only elsewhere, until the keys are imported there", async () => {
+    const { appId } = await createApp(moneta.service, "mover");
+    const [named, nameless] = [Wallet.createRandom(), Wallet.createRandom()];
+    const keys = [`mona,${named.privateKey}`, `,${nameless.privateKey}`];
+    expect(await importKeys(moneta.env, appId, keys)).to.include({ added: 2 });
+    const from = join(folder.path, "moved");
+    await runCli(moneta.env, "export", from, "--app", appId);
+    const sealed = await moneta.service.database.read.selectFrom("imported_keys").select("sealed").execute();
+    const secrets = [...sealed.map((row) => row.sealed), named.privateKey.slice(2), nameless.privateKey.slice(2)];
+    for (const name of await readdir(from)) {
+      const content = name === "media" ? "" : await readFile(join(from, name), "utf8");
+      for (const secret of secrets) expect(content, name).not.to.contain(secret);
+    }
+    const { appId: there } = await createApp(second.service, "mover");
+    const { added, left_out } = await jsonOfCli<Imported>(second.env, "import", from, "--app", there);
+    expect([added["wallets"], left_out[0]]).to.deep.equal([
+      1,
+      { file: "wallets.ndjson", why: "A watch-only wallet needs a user.", count: 1, example: nameless.address },
+    ]);
+    expect(await importKeys(second.env, there, keys)).to.include({ completed: 1, added: 1 });
   });
 });

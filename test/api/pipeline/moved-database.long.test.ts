@@ -1,17 +1,19 @@
 import { join } from "node:path";
 
 import { expect } from "chai";
+import { Wallet } from "ethers";
 
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import type { MovedTable } from "../../../api/store/move/move.ts";
+import { importKeys } from "../cli/support/import-keys.ts";
 import { jsonOfCli } from "../cli/support/run.ts";
 import { useService } from "../../support/use-service.ts";
 
 /** Tables that have rows when the database is moved: there is something of every kind under way. */
 const IN_USE = (
   "announcements api_tokens apps attempts batch_items batches blocks collections console_sessions " +
-  "counters deliveries events holdings idempotency_keys lanes media media_jobs meta nfts requests " +
+  "counters deliveries events holdings idempotency_keys imported_keys lanes media media_jobs meta nfts requests " +
   "transfers wallet_history wallets webhooks"
 ).split(" ");
 
@@ -62,6 +64,11 @@ describe("a database moved by `migrate-to`", () => {
     const image = "data:image/svg+xml,<svg/>";
     const first = await mint(collection, holder, { unlockable_content: "secret", image, copy_media: true });
     expect(await api.settled(first)).to.include({ status: "completed" });
+    const imported = Wallet.createRandom();
+    const imports = (url: string, { privateKey }: { privateKey: string }) =>
+      importKeys({ ...moneta.env, DATABASE_URL: url }, moneta.app.appId, [`,${privateKey}`]);
+    expect(await imports(file("old"), imported)).to.include({ added: 1 });
+    const { nft_token_id: kept } = await api.mint(collection, imported.address);
     await api.ok("PUT", "/v1/webhook", { url: receiver.url });
     const { sent, waiting } = await leaveUnderWay(collection, holder, other, image);
     // Another mint is only accepted.
@@ -92,7 +99,10 @@ describe("a database moved by `migrate-to`", () => {
     const final = receiver.calls.filter(({ body: told }) => told["type"] === "completed").map(({ headers }) => headers);
     expect(new Set(final.map((headers) => headers["webhook-id"])).size).to.equal(ids.length);
     const contract = ERC721Collection__factory.connect(collection, moneta.provider);
-    expect(await contract.totalSupply()).to.equal(4n);
+    expect(await contract.totalSupply()).to.equal(5n);
+    await api.move(collection, Number(kept), imported.address, other);
+    expect(await imports(moneta.databaseUrl, imported)).to.include({ already_there: 1 });
+    expect(await imports(moneta.databaseUrl, Wallet.createRandom())).to.include({ added: 1 });
     const listing = await api.ok("GET", `/v1/accounts/${other}`);
     const contents = await api.ok("GET", `/v1/accounts/${holder}`);
     expect(JSON.stringify(contents)).to.contain("more");
@@ -101,6 +111,6 @@ describe("a database moved by `migrate-to`", () => {
     await move(moneta.databaseUrl, file("back"));
     await moneta.start({ DATABASE_URL: file("back") });
     expect(await api.ok("GET", `/v1/accounts/${other}`)).to.deep.equal(listing);
-    expect(await api.settled(await mint(collection, holder))).to.include({ status: "completed", nft_token_id: 5 });
+    expect(await api.settled(await mint(collection, holder))).to.include({ status: "completed", nft_token_id: 6 });
   });
 });
