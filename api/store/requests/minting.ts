@@ -62,9 +62,7 @@ export async function stopMinting(trx: Trx, stops: readonly MintingStop[]): Prom
 
 /** The same for all contracts. */
 export async function stopAllMinting(trx: Trx, reason: string): Promise<void> {
-  await sql`
-    update minting set stopped = ${reason}
-     where contract > '' and stopped is null and mint_function <> ''`.execute(trx);
+  await sql`update minting set stopped = ${reason} where stopped is null and mint_function <> ''`.execute(trx);
 }
 
 /** Contracts into which minting is stopped, with the reasons. At most 100. */
