@@ -59,10 +59,14 @@ function changeOf(confirmed: MintingFacts, now: MintingFacts): string | null {
 const OWNER_GAS = 200_000;
 
 /**
- * What would make of each contract something else than what was confirmed, if it changed. In the order of the contracts.
- * @param block its number; absent: the newest. @throws ChainUnavailable when the node could not tell
+ * What would make of each contract something else than what was confirmed, if it changed; null: the node could not tell. In the order
+ * of the contracts. @param block its number; absent: the newest.
  */
-export async function mintingFacts(client: ChainClient, contracts: string[], block?: number): Promise<MintingFacts[]> {
+export async function mintingFacts(
+  client: ChainClient,
+  contracts: string[],
+  block?: number,
+): Promise<(MintingFacts | null)[]> {
   if (contracts.length === 0) return [];
   const [codes, implementations, beacons] = await Promise.all([
     client.code(contracts, undefined, block),
@@ -73,14 +77,14 @@ export async function mintingFacts(client: ChainClient, contracts: string[], blo
   const calls = [...contracts.map((to) => callOf(to, "owner")), ...pointed.map((to) => callOf(to, "implementation"))];
   const bounds = { gas: OWNER_GAS, ...(block === undefined ? {} : { block }) };
   const answers = (await boundedCalls(client, calls, bounds)).map(textOf);
-  if (answers.includes(undefined)) throw new ChainUnavailable("the node could not run a call of a token contract");
   return contracts.map((_, index) => {
-    const ofBeacon = answers[contracts.length + index];
+    const [own, ofBeacon] = [answers[index], answers[contracts.length + index]];
+    if (own === undefined || ofBeacon === undefined) return null;
     const implementation = addressOf(pointed[index] === ZeroAddress ? implementations[index] : ofBeacon);
     return {
       code_hash: keccak256(codes[index] ?? "0x"),
       implementation: implementation === ZeroAddress ? null : implementation,
-      owner: addressOf(answers[index]) ?? ZeroAddress,
+      owner: addressOf(own) ?? ZeroAddress,
     };
   });
 }
@@ -91,26 +95,34 @@ function callOf(to: string, name: string, ...args: unknown[]): ContractCall {
 
 /**
  * The contracts that are not what was confirmed any more, as of a block: why, and whether another node says the same. What another
- * node contradicts does not count. @throws ChainUnavailable
+ * node contradicts does not count. `unknown`: the node could not tell.
  */
 export async function changedContracts(
   client: ChainClient,
   confirmed: readonly (MintingFacts & { contract: string })[],
   block: number,
-): Promise<Map<string, { reason: string; confirmed: boolean }>> {
+): Promise<Map<string, { reason: string; confirmed: boolean } | "unknown">> {
+  const rows = new Map(confirmed.map((row) => [row.contract, row]));
+  /** null: the node could not tell. */
   const changesOf = async (contracts: string[]) => {
     const facts = await mintingFacts(client, contracts, block);
-    const now = new Map(contracts.map((contract, index) => [contract, facts[index]]));
-    return confirmed.flatMap((row) => {
-      const found = now.get(row.contract);
-      const reason = found === undefined ? null : changeOf(row, found);
-      return reason === null ? [] : [{ contract: row.contract, reason }];
-    });
+    const changes = new Map<string, string | null>();
+    for (const [index, contract] of contracts.entries()) {
+      const [row, now = null] = [rows.get(contract), facts[index]];
+      const reason = row === undefined || now === null ? null : changeOf(row, now);
+      if (now === null || reason !== null) changes.set(contract, reason);
+    }
+    return changes;
   };
-  const contractsOf = (rows: readonly { contract: string }[]) => [...new Set(rows.map(({ contract }) => contract))];
-  const found = await changesOf(contractsOf(confirmed));
-  const again = found.length === 0 ? [] : await client.secondAt(block, () => changesOf(contractsOf(found)));
-  return new Map((again ?? found).map(({ contract, reason }) => [contract, { reason, confirmed: again !== null }]));
+  const found = await changesOf([...rows.keys()]);
+  const changed = [...found].flatMap(([contract, reason]) => (reason === null ? [] : [contract]));
+  const again = changed.length === 0 ? null : await client.secondAt(block, () => changesOf(changed));
+  const result = new Map<string, { reason: string; confirmed: boolean } | "unknown">();
+  for (const [contract, reason] of found) {
+    if (reason === null) result.set(contract, "unknown");
+    else if (again?.has(contract) !== false) result.set(contract, { reason, confirmed: again?.get(contract) != null });
+  }
+  return result;
 }
 
 /** A contract into which the relay shall mint. */

@@ -1,4 +1,5 @@
 import type { ChainClient } from "../chain/client.ts";
+import { ChainUnavailable } from "../chain/errors.ts";
 import { mintFunction, MINT_FUNCTIONS, type MintFunction, NoMintFunction } from "../chain/codec/mint-function.ts";
 import { excessRights, type MintingFacts, mintingFacts, rightToMint, tryMint } from "../chain/minting.ts";
 import { FOREIGN_READ_SECONDS } from "../config/limits.ts";
@@ -35,8 +36,8 @@ export async function findMintable(
   const tokens = await tokensAfter(database.read, address, 0, SOME_TOKENS);
   const subject = { contract: address, type, relay, known: tokens.map(({ token_id: id }) => id) };
   // First: what changes afterwards is not what was confirmed.
-  const [facts] = await mintingFacts(client, [address]);
-  if (facts === undefined) throw new Error("nothing was read of the contract");
+  const [facts = null] = await mintingFacts(client, [address]);
+  if (facts === null) throw new ChainUnavailable("the node could not run a call of the contract");
   const excess = await excessRights(client, subject, bounds);
   if (excess.length > 0)
     throw new OperatorError(

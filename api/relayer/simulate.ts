@@ -78,14 +78,16 @@ export async function simulate(
       unsent.push({ kind: "ready", request, retryIn: result.retryIn, waitingFor: "simulation" });
       continue;
     }
-    if (!upToDate) {
-      // Nothing is minted into a contract of others that could not be looked at.
-      if (minting !== undefined)
-        unsent.push({ kind: "ready", request, retryIn: UNKNOWN_WAIT, waitingFor: "simulation" });
-      else simulated.push({ ...item, simulated: result === undefined ? "own code" : "unknown" });
+    const closed = isMint(command) ? withoutMint.get(target) : undefined;
+    // Nothing is minted into a contract of others that could not be looked at.
+    if (closed === "unknown" || (minting !== undefined && !upToDate)) {
+      unsent.push({ kind: "ready", request, retryIn: UNKNOWN_WAIT, waitingFor: "simulation" });
       continue;
     }
-    const closed = isMint(command) ? withoutMint.get(target) : undefined;
+    if (!upToDate) {
+      simulated.push({ ...item, simulated: result === undefined ? "own code" : "unknown" });
+      continue;
+    }
     const { reason = null, confirmed = false } = closed ?? {};
     const failure =
       reason === null ? minterRemoved(contracts.relay, command) : failureOf("service_cannot_mint", reason);
@@ -108,7 +110,7 @@ async function lookAt({ client, contracts }: RelayerContext, items: EncodedItem[
     collectionsWithoutMinter(client, [...new Set(own.map(({ target }) => target))], contracts.relay, block),
     changedContracts(client, adopted, block),
   ]);
-  const withoutMint = new Map<string, { reason?: string; confirmed: boolean }>([...removed, ...changed]);
+  const withoutMint = new Map<string, { reason?: string; confirmed: boolean } | "unknown">([...removed, ...changed]);
   return { foreign, withoutMint };
 }
 

@@ -209,6 +209,24 @@ describe("minting into an adopted contract", () => {
     expect((await runCli(moneta.env, "collection", "minting", address, "--off")).output).to.contain("as it was");
   });
 
+  it("delays nobody else while nobody can say what the contract is now", async () => {
+    const [odd, other] = [await ready(), await ready()];
+    const wallet = await api.wallet();
+    const fields = (address: string) => ({ collection_address: address, to_address: wallet, token_id: 1 });
+    const asksOwner = { to: odd.address.toLowerCase(), data: odd.contract.interface.encodeFunctionData("owner") };
+    moneta.intercept = ({ method, params }) => {
+      const { to = "", data = "" } = (method === "eth_call" ? params[0] : {}) as { to?: string; data?: string };
+      const isAsked = to.toLowerCase() === asksOwner.to && data === asksOwner.data;
+      return isAsked ? { error: { code: -39_999, message: "?" } } : undefined;
+    };
+    const waiting = await api.accept("/v1/nfts", fields(odd.address));
+    expect((await settledMint(moneta, fields(other.address))).status).to.equal("completed");
+    const { status, waiting_for: reason } = await requestOf(waiting);
+    expect([status, reason]).to.deep.equal(["pending", "simulation"]);
+    moneta.intercept = null;
+    expect((await api.settled(waiting)).status).to.equal("completed");
+  });
+
   it("lets no call of another app mint into a contract within the same transaction", async () => {
     const { token, appId } = await createApp(moneta.service, "hostile");
     const other = ApiClient.at(moneta.baseUrl, token);
