@@ -32,13 +32,13 @@ export async function createApp(
   return { appId: created.id, name: trimmed, token: created.token.token };
 }
 
-/** @throws OperatorError when the app has wallets, requests or files. */
+/** @throws OperatorError when the app has wallets, requests, collections or files. */
 export async function removeApp(deps: { database: Database }, app: Pick<AppRow, "id" | "name">): Promise<void> {
   await deps.database.write(async (trx) => {
     await lockApp(trx, app.id);
     if (await appOwnsSomething(trx, app.id)) {
       throw new OperatorError(
-        `The app ${app.name} has wallets, requests or uploaded files, so it was not removed: they would become unreachable. ` +
+        `The app ${app.name} has wallets, requests, collections or uploaded files, so it was not removed: they would become unreachable. ` +
           "To lock the app out, revoke its tokens.",
       );
     }

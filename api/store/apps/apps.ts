@@ -63,11 +63,14 @@ export async function lockApp(trx: Trx, appId: string): Promise<void> {
   await sql`select id from apps where id = ${appId} ${forUpdate(trx)}`.execute(trx);
 }
 
-/** Whether the app has wallets or requests, whose tokens on chain would be unreachable without it, or stores files. */
+/** Whether the app has wallets, requests or collections, whose tokens on chain would be unreachable without it, or stores files. */
 export async function appOwnsSomething(db: Db, appId: string): Promise<boolean> {
   const wallet = await db.selectFrom("wallets").select("seq").where("app_id", "=", appId).limit(1).executeTakeFirst();
   const request = await db.selectFrom("requests").select("seq").where("app_id", "=", appId).limit(1).executeTakeFirst();
-  return wallet !== undefined || request !== undefined || (await readCounter(db, counterKeys.mediaBytes(appId))) > 0;
+  if (wallet !== undefined || request !== undefined) return true;
+  // An adopted collection has no request.
+  const [collections, bytes] = [counterKeys.collections(appId), counterKeys.mediaBytes(appId)];
+  return (await readCounter(db, collections)) > 0 || (await readCounter(db, bytes)) > 0;
 }
 
 /** Deletes an app that owns nothing, with its tokens, sessions and webhook. */

@@ -4,8 +4,11 @@ import { dayOf } from "../../../api/domain/day.ts";
 import type { QuotaUse } from "../../../api/domain/quota.ts";
 import { addToCounters, counterKeys } from "../../../api/store/db/counters.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
+import type { Trx } from "../../../api/store/db/sql.ts";
+import { adoptContract } from "../../../api/store/ledger/adoptions.ts";
 import { rejectionOf } from "../../support/rejection.ts";
 import { expectRefusal } from "../support/expect.ts";
+import { randomAddress } from "../support/rows.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 import { useCli } from "./support/use-cli.ts";
 
@@ -43,6 +46,23 @@ describe("command line: app", () => {
     const kept = await cli.json<App>("app", "create", "kept");
     await cli.api.post("/v1/accounts", {}, { token: kept.token });
     expect(await cli.refusal("app", "remove", "kept")).to.contain("was not removed");
+  });
+
+  it("keeps an app that has nothing but a contract that it has adopted", async () => {
+    const { app_id: appId } = await cli.json<App>("app", "create", "adopter");
+    const address = randomAddress();
+    const contract = {
+      address,
+      type: "ERC721",
+      name: "",
+      symbol: "",
+      owner: address,
+      totalSupply: null,
+      block: 1,
+    } as const;
+    const adopt = (trx: Trx) => adoptContract(trx, appId, contract, { firstBlock: 1, most: 1, now: 1 });
+    expect(await cli.api.database.write(adopt)).to.equal("adopted");
+    expect(await cli.refusal("app", "remove", "adopter")).to.contain("was not removed");
   });
 
   describe("quota", () => {
