@@ -5,15 +5,13 @@ import { isHexString } from "ethers";
 import { z } from "zod";
 
 import { createAdoptables, type TypedText } from "../chain/adoptable.ts";
-import { type AdoptDeps, adoptCollection, type Signed, textToSign } from "../commands/adopt-collection.ts";
+import { type AdoptDeps, adoptCollection, type Signed, textToSign, untilRead } from "../commands/adopt-collection.ts";
 import { FOREIGN_CALL_GAS } from "../config/limits.ts";
 import type { Workplace } from "../context/workplace.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { fileErrorReason } from "../shared/folder.ts";
-import { pause } from "../shared/pause.ts";
 import { parseJson } from "../shared/text.ts";
-import type { Database } from "../store/db/database.ts";
 import { findCollectionsOfApps, type StoredCollection } from "../store/listings/collections.ts";
 import { addressOf } from "./address.ts";
 import { withServiceState } from "./database.ts";
@@ -35,8 +33,8 @@ interface Options extends SignedOptions {
   json?: boolean;
 }
 
-/** Seconds for which the progress is shown, and milliseconds between two looks at it. */
-const [WAIT, POLL] = [600, 500];
+/** Seconds for which the progress is shown. */
+const WAIT = 600;
 
 export function collectionAdopt(terminal: Terminal): Command {
   const command = resultCommand("adopt", "Make a contract that another party deployed a collection of an app.", {
@@ -86,7 +84,13 @@ function adopt(terminal: Terminal, address: string, options: Options): Promise<v
     if (signed === undefined) return;
     const order = { address, fromBlock: options.fromBlock ?? null };
     const adopted = await adoptCollection(deps, app.id, order, signed).catch(sayWhy);
-    const collection = await watch(terminal, database, adopted, options.wait);
+    const show = ([one = adopted]: readonly StoredCollection[]) => {
+      const { state = "reading", asOf = 0, checkpoint = 0 } = one.adoption ?? {};
+      const tokens = `${one.minted.toString()} tokens`;
+      terminal.rewrite?.(`${state}: block ${asOf.toString()} of ${checkpoint.toString()}, ${tokens}`);
+    };
+    const [collection = adopted] = await untilRead(database.read, [{ appId: app.id, address }], options.wait, show);
+    terminal.rewrite?.("");
     const { state = "reading", asOf = 0, checkpoint = 0 } = collection.adoption ?? {};
     const result = { address, app_id: app.id, state, as_of_block: asOf, to_block: checkpoint };
     const name = collection.name || address;
@@ -126,30 +130,6 @@ export function adoptDeps({ database, client, chain, settings }: Workplace): Ado
   // No signal is needed: the running service looks for work.
   const signals = { contracts: { notify: () => undefined } };
   return { database, settings, signals, adoptables: createAdoptables(client, place, FOREIGN_CALL_GAS) };
-}
-
-/** Shows how far it is read, until it is, or the time is over. */
-async function watch(
-  terminal: Terminal,
-  database: Database,
-  adopted: StoredCollection,
-  seconds: number,
-): Promise<StoredCollection> {
-  const { address, app_id: appId } = adopted;
-  const end = performance.now() + seconds * 1_000;
-  for (let collection = adopted; ;) {
-    const { state = "reading", asOf = 0, checkpoint = 0 } = collection.adoption ?? {};
-    if (state === "followed" || performance.now() >= end) {
-      terminal.rewrite?.("");
-      return collection;
-    }
-    const tokens = `${collection.minted.toString()} tokens`;
-    terminal.rewrite?.(`${state}: block ${asOf.toString()} of ${checkpoint.toString()}, ${tokens}`);
-    await pause(POLL);
-    [collection = adopted] = await findCollectionsOfApps(database.read, [{ appId, address }]).then((found) => [
-      found[0],
-    ]);
-  }
 }
 
 const textFile = z.object({

@@ -5,7 +5,9 @@ import type { AdoptableContract } from "../domain/followed-contract.ts";
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import { FOREIGN_READ_SECONDS, LONGEST_PERMISSION } from "../config/limits.ts";
 import { type ApiError, fieldError } from "../domain/error-codes.ts";
+import { pause } from "../shared/pause.ts";
 import type { Database } from "../store/db/database.ts";
+import type { Db } from "../store/db/sql.ts";
 import { adoptContract } from "../store/ledger/adoptions.ts";
 import { findCollectionsOfApps, type StoredCollection } from "../store/listings/collections.ts";
 import { tooManyContracts } from "./follow-contents.ts";
@@ -73,6 +75,32 @@ export async function adoptCollection(
   if (done === "taken" || adopted === undefined) throw refused();
   signals.contracts.notify();
   return adopted;
+}
+
+/** Milliseconds between two looks at collections that are read. */
+const POLL = 500;
+
+/**
+ * Waits until the service has read what an app has adopted, or the time is over.
+ * @param watch gets the collections at each look. @returns them as they are in the end.
+ */
+export async function untilRead(
+  db: Db,
+  calls: readonly { appId: string; address: string }[],
+  seconds: number,
+  watch: (collections: readonly StoredCollection[]) => void,
+): Promise<StoredCollection[]> {
+  const end = performance.now() + seconds * 1_000;
+  for (;;) {
+    const collections = (await findCollectionsOfApps(db, calls)).flatMap((one) => one ?? []);
+    watch(collections);
+    if (collections.every(isRead) || performance.now() >= end) return collections;
+    await pause(POLL);
+  }
+}
+
+export function isRead({ adoption }: StoredCollection): boolean {
+  return adoption?.state === "followed";
 }
 
 /** Asks the contract and its owner, within a limited time. @throws ApiError */

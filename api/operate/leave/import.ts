@@ -7,7 +7,7 @@ import { z } from "zod";
 import { parseExact } from "../../../client/rules/exact-json.ts";
 import { faultOf, hasControls, isStorable } from "../../../client/rules/storable.ts";
 import type { ContractAddresses } from "../../chain/contracts.ts";
-import { type AdoptDeps, adoptCollection } from "../../commands/adopt-collection.ts";
+import { type AdoptDeps, adoptCollection, isRead, untilRead } from "../../commands/adopt-collection.ts";
 import { ADOPTED_AT_ONCE, adoptWallets } from "../../commands/adopt-wallets.ts";
 import {
   type Limits,
@@ -21,7 +21,6 @@ import type { TokenMetadata } from "../../domain/command.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import { forEachAtOnce, inPages } from "../../shared/at-once.ts";
 import { readRegular } from "../../shared/hashed-files.ts";
-import { pause } from "../../shared/pause.ts";
 import { findCollectionsOfApps } from "../../store/listings/collections.ts";
 import { storeRescued, storeRescuedCollection, tokensNamed } from "../../store/requests/rescued-tokens.ts";
 import { explainingDisk } from "../backup/copy-blocks.ts";
@@ -59,9 +58,13 @@ export function importApp(deps: ImportDeps, appId: string, from: string): Promis
     const adopted = await importCollections(job);
     deps.report("Importing media");
     await importAllMedia(job);
-    const reading = await untilRead(job, adopted);
+    deps.report("Waiting until the service has read the collections");
+    const calls = adopted.map((address) => ({ appId, address }));
+    const found = await untilRead(deps.database.read, calls, deps.wait, () => undefined);
+    const read = new Set(found.filter(isRead).map(({ address }) => address));
     deps.report("Storing metadata");
-    await importMetadata(job, new Set(adopted.filter((address) => !reading.includes(address))));
+    await importMetadata(job, read);
+    const reading = adopted.filter((address) => !read.has(address));
     const { added, present } = job.tally;
     for (const name of ["requests.ndjson", "events.ndjson", "unlockable.ndjson"] as const)
       job.tally.leave(name, "It belongs to the other installation.", null, files[name]?.rows ?? 0);
@@ -216,22 +219,6 @@ async function unlessRefused<T>(tally: Tally, file: string, what: string, work: 
     if (!(error instanceof ApiError)) throw error;
     tally.leave(file, error.errors?.[0]?.message ?? error.message, what);
     return null;
-  }
-}
-
-/** Milliseconds between two looks. */
-const POLL = 500;
-
-/** Waits until the service has read the collections. @returns those that it still reads at the end of the time. */
-async function untilRead({ database, appId, wait, report }: Job, adopted: readonly string[]): Promise<string[]> {
-  const end = performance.now() + wait * 1_000;
-  report("Waiting until the service has read the collections");
-  for (let reading = [...adopted]; ;) {
-    const calls = reading.map((at) => ({ appId, address: at }));
-    const found = await findCollectionsOfApps(database.read, calls);
-    reading = reading.filter((_, index) => found[index]?.adoption?.state !== "followed");
-    if (reading.length === 0 || performance.now() >= end) return reading;
-    await pause(POLL);
   }
 }
 
