@@ -198,6 +198,22 @@ describe("command line: wallet sweep", () => {
     ]);
   });
 
+  it("says what would move of a wallet with more tokens than a page has", async () => {
+    const [gil] = await imported(1);
+    if (!gil) throw new Error("no wallet");
+    const { contract, address } = await adopted(gil.address);
+    const ids = Array.from({ length: 298 }, (_, index) => index + 3);
+    const copies = ids.map(() => 1);
+    await (await contract.mintBatch(gil.address, ids, copies)).wait();
+    const totalOf = async () => (await api.ok<Shape<"HeldNftsPage">>("GET", `/v1/accounts/${gil.address}`)).total;
+    await eventually(async () => ((await totalOf()) === 300 ? true : undefined));
+    const { plan, ...figures } = await sweep("--dry-run", "--user", gil.user);
+    expect(figures).to.include({ before: 300, moved: 0, left: 300 });
+    expect(plan.map(({ contract_address, reason, tokens }) => [contract_address, reason, tokens])).to.deep.equal([
+      [address, null, 300],
+    ]);
+  });
+
   it("asks for nothing twice when it is killed", async () => {
     await moneta.newApp();
     const holders = await imported(6);
