@@ -55,6 +55,7 @@ contract MintableERC721 is ERC721, AccessControl, Ownable {
 
     /// @notice The same, with an id that nobody chooses. The service's own collections have a function of this name.
     function mint(address to) external onlyRole(MINTER_ROLE) {
+        if (odd == Odd.ReadsMore && msg.data.length > 36) revert TooMuchData(msg.data.length);
         for (uint256 left = odd == Odd.MakesTwo ? 2 : 1; left > 0; --left) {
             ++_further;
             _safeMint(to, _further);
