@@ -51,8 +51,8 @@ export const MINT_FUNCTIONS: Readonly<Record<CollectionType, readonly string[]>>
 
 /**
  * Functions that are no mint: of EIPs 20, 173, 721, 777, 1155, 1363, 1967 and 6909, of roles, owners, burnable tokens and votes (as
- * OpenZeppelin and Solady have them), of lists of minters and administrators, of Manifold's extensions, and of contracts that run several
- * calls. The relay never calls them.
+ * OpenZeppelin and Solady have them), of lists of minters and administrators, of royalties and fees, of Manifold's extensions, and of
+ * contracts that run several calls. The relay never calls them.
  */
 const FORBIDDEN = `
   transfer(address,uint256) transferFrom(address,address,uint256) approve(address,uint256)
@@ -72,7 +72,9 @@ const FORBIDDEN = `
   completeOwnershipHandover(address) addMinter(address) removeMinter(address) setMinter(address) addAdmin(address)
   setAdmin(address) registerExtension(address,string) unregisterExtension(address) blacklistExtension(address)
   changeOwner(address) setPendingOwner(address) setImplementation(address) upgrade(address,bytes)
-  execute(address,bytes) aggregate((address,bytes)[]) diamondCut((address,uint8,bytes4[])[],address,bytes)`;
+  execute(address,bytes) aggregate((address,bytes)[]) diamondCut((address,uint8,bytes4[])[],address,bytes)
+  setRoyalty(address,uint256) setRoyalties(address[],uint256[]) setDefaultRoyaltyInfo(address,uint256)
+  setPlatformFeeInfo(address,uint256) setFlatPlatformFeeInfo(address,uint256) setPrimarySaleRecipient(address)`;
 const FORBIDDEN_SELECTORS = new Set(FORBIDDEN.trim().split(/\s+/).map(selectorOf));
 
 function selectorOf(signature: string): string {
