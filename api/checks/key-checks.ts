@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 
 import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
-import { fingerprintOfImportKey } from "../keys/imported-keys.ts";
 import { sealedPlace, SealError } from "../keys/sealer.ts";
 import { weakPassphrase } from "../keys/seed-file.ts";
 import { plural } from "../shared/text.ts";
-import { acceptsUnboundValues, readMeta } from "../store/db/meta.ts";
-import { importedKeys, sealedSample, walletSample } from "../store/doctor/sealed.ts";
+import { acceptsUnboundValues, importedKeysOf, readMeta } from "../store/db/meta.ts";
+import { sealedSample, walletSample } from "../store/doctor/sealed.ts";
 import { type Check, ok, problem, some, warning } from "./check.ts";
 
 const WALLET_SAMPLE = 5;
@@ -36,7 +35,7 @@ export const seed: Check = {
       wallets.some(({ address, path }) => keyring.wallet(path).address !== address);
     if (other)
       return problem(
-        "The seed in SEED_FILE did not make this database's wallets. Set SEED_FILE to the seed file of this database.",
+        "The seed in SEED_FILE did not make this database's wallets, and opens no imported keys. Set SEED_FILE to the seed file of this database.",
       );
     const found = ok("the seed file can be decrypted, and its seed makes the wallets of this database");
     return keys.passphraseWeakness === null ? [found] : [found, warning(weakPassphrase(keys.passphraseWeakness))];
@@ -47,19 +46,15 @@ function fingerprintOf(walletsPublicKey: string): string {
   return createHash("sha256").update(walletsPublicKey).digest("hex");
 }
 
-/** Keys of wallets that were made elsewhere: only a backup rescues them, and only the seed opens them. */
+/** Keys of wallets that were made elsewhere: only a backup rescues them. */
 export const imported: Check = {
   name: "imported",
   asksChain: false,
-  run: async ({ database, keys: { keyring } }) => {
-    const { count, unsaved, newest } = await importedKeys(database.read);
-    const known = await readMeta(database.read, "import_key");
-    if (count > 0 && keyring !== null && known !== null && known !== fingerprintOfImportKey(keyring.importKey))
-      return problem(`The seed in SEED_FILE cannot open ${plural(count, "imported key")}: another seed was used.`);
-    if (unsaved === 0) return ok(plural(count, "imported key"));
-    return warning(
-      `${plural(unsaved, "imported key")} of ${count.toString()} came after the last \`backup\`, the newest for ${newest ?? ""}. Nothing else brings them back: make a backup.`,
-    );
+  run: async ({ database: { read } }) => {
+    const { count, newest } = await importedKeysOf(read);
+    const keys = plural(count, "imported key");
+    if (newest <= Number((await readMeta(read, "imported_keys_saved")) ?? 0)) return ok(keys);
+    return warning(`${keys}, some newer than the last \`backup\`. Nothing else brings them back: make a backup.`);
   },
 };
 

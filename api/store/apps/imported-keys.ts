@@ -2,14 +2,16 @@ import { sql } from "kysely";
 
 import { type ImportedKey, KeyError, type StoredWallet } from "../../domain/stored-wallet.ts";
 import { codeOf, NO_PRIVILEGE } from "../db/errors.ts";
-import { readMeta } from "../db/meta.ts";
 import { type Db, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { walletsAt } from "./wallets.ts";
 
 /** A key, and the address (EIP-55) of its wallet. */
 type NewImportedKey = ImportedKey & Pick<StoredWallet, "address">;
 
-/** Stores keys, and makes their wallets sign. A key that is there is replaced by the same key, encrypted again. */
+/**
+ * Stores keys, and makes their wallets sign. A key that is there is replaced by the same key, encrypted again.
+ * @throws KeyError when the user of the database may not.
+ */
 export async function storeImportedKeys(trx: Trx, keys: readonly NewImportedKey[], now: number): Promise<void> {
   // A table may have a row twice.
   const distinct = new Map(keys.map((key) => [key.address, key]));
@@ -21,7 +23,9 @@ export async function storeImportedKeys(trx: Trx, keys: readonly NewImportedKey[
     select wallet, sealed, replaces, ${now}
       from ${rowSet(trx, { wallet: "text", sealed: "text", replaces: "integer" }, rows)} as input where true order by ord
     on conflict (wallet) do update set sealed = excluded.sealed, replaces_delegation =
-      case when excluded.replaces_delegation = 1 then 1 else imported_keys.replaces_delegation end`.execute(trx);
+      case when excluded.replaces_delegation = 1 then 1 else imported_keys.replaces_delegation end`
+    .execute(trx)
+    .catch(explainNoPrivilege);
   await sql`
     update wallets set watch_only = 0 where watch_only = 1 and address in ${textSet(trx, distinct.keys())}`.execute(
     trx,
@@ -47,23 +51,15 @@ export async function storedWallets(db: Db, addresses: readonly string[]): Promi
   });
 }
 
-/** @throws KeyError when the user of the database may not read their keys. */
 async function keysOf(db: Db, wallets: readonly string[]): Promise<Map<string, ImportedKey>> {
   if (wallets.length === 0) return new Map();
   const query = sql<{ wallet: string; sealed: string; replaces: number }>`
     select wallet, sealed, replaces_delegation as replaces from imported_keys where wallet in ${textSet(db, wallets)}`;
-  const { rows } = await query.execute(db).catch((error: unknown) => {
-    if (codeOf(error) !== NO_PRIVILEGE) throw error;
-    throw new KeyError(
-      "this user of the database may not read imported keys: give the relayer a user of the role moneta_relayer",
-    );
-  });
+  const { rows } = await query.execute(db).catch(explainNoPrivilege);
   return new Map(rows.map(({ wallet, sealed, replaces }) => [wallet, { sealed, replacesDelegation: replaces === 1 }]));
 }
 
-/** How many there are, the newest, and to what they are encrypted: for a backup. */
-export async function importedKeysOf(db: Db): Promise<{ count: number; newest: number; import_key: string | null }> {
-  const { rows } = await sql<{ count: number; newest: number }>`
-    select count(*) as count, coalesce(max(id), 0) as newest from imported_keys`.execute(db);
-  return { ...(rows[0] ?? { count: 0, newest: 0 }), import_key: await readMeta(db, "import_key") };
+function explainNoPrivilege(error: unknown): never {
+  if (codeOf(error) !== NO_PRIVILEGE) throw error;
+  throw new KeyError("Only a user of the role moneta_relayer has imported keys: set DATABASE_URL to such a user's.");
 }

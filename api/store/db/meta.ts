@@ -159,3 +159,10 @@ export async function replaceMeta(trx: Trx, key: MetaKey, from: string, to: stri
     .executeTakeFirst();
   return updated.numUpdatedRows === 1n;
 }
+
+/** How many keys of wallets were imported, the newest, and to what they are encrypted: see `imported_keys_saved`, `import_key`. */
+export async function importedKeysOf(db: Db): Promise<{ count: number; newest: number; import_key: string | null }> {
+  const { rows } = await sql<{ count: number; newest: number }>`
+    select count(*) as count, coalesce(max(id), 0) as newest from imported_keys`.execute(db);
+  return { ...(rows[0] ?? { count: 0, newest: 0 }), import_key: await readMeta(db, "import_key") };
+}

@@ -1,6 +1,3 @@
-import { sql } from "kysely";
-
-import { readMeta } from "../db/meta.ts";
 import type { Db } from "../db/sql.ts";
 
 /** An encrypted value, and a description of where it is. */
@@ -44,14 +41,4 @@ export async function walletSample(db: Db, most: number): Promise<{ address: str
   const wallets = db.selectFrom("wallets").select(["address", "path"]).limit(most);
   const sample = [...(await wallets.orderBy("seq").execute()), ...(await wallets.orderBy("seq", "desc").execute())];
   return sample.filter(({ path }) => path !== "");
-}
-
-/** How many keys were imported, how many of them no backup has, and the wallet of the newest one. */
-export async function importedKeys(db: Db): Promise<{ count: number; unsaved: number; newest: string | null }> {
-  const saved = Number((await readMeta(db, "imported_keys_saved")) ?? 0);
-  const { rows } = await sql<{ count: number; unsaved: number; newest: string | null }>`
-    select count(*) as count, count(case when id > ${saved} then 1 end) as unsaved,
-           (select wallet from imported_keys order by id desc limit 1) as newest
-      from imported_keys`.execute(db);
-  return rows[0] ?? { count: 0, unsaved: 0, newest: null };
 }

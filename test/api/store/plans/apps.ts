@@ -33,7 +33,7 @@ import {
   touchConsoleSession,
 } from "../../../../api/store/apps/console-sessions.ts";
 import { findStoredAnswers, insertAnswers } from "../../../../api/store/apps/idempotency.ts";
-import { importedKeysOf, storedWallets, storeImportedKeys } from "../../../../api/store/apps/imported-keys.ts";
+import { storedWallets, storeImportedKeys } from "../../../../api/store/apps/imported-keys.ts";
 import { lockQuotas, readCounted, readQuotaUse, readQuotaUses, setQuotas } from "../../../../api/store/apps/quotas.ts";
 import { countOlderFingerprints, everythingSealed, replaceSealed } from "../../../../api/store/apps/sealed.ts";
 import {
@@ -136,7 +136,6 @@ async function callsOfAnApp({ read, write }: Tour): Promise<void> {
     await storeImportedKeys(trx, [key], 1);
   });
   await storedWallets(read, [BUSY.wallet, "nobody"]);
-  await importedKeysOf(read);
 }
 
 async function withdrawals({ read, write }: Tour): Promise<void> {

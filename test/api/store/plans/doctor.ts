@@ -1,7 +1,8 @@
+import { importedKeysOf } from "../../../../api/store/db/meta.ts";
 import { firstParked } from "../../../../api/store/db/parked-rows.ts";
 import { correctedSince, lostEffects } from "../../../../api/store/doctor/effects.ts";
 import { requestNumbers, stillUnsigned } from "../../../../api/store/doctor/numbers.ts";
-import { importedKeys, sealedSample, walletSample } from "../../../../api/store/doctor/sealed.ts";
+import { sealedSample, walletSample } from "../../../../api/store/doctor/sealed.ts";
 import { countDeliveries, databaseBytes, oldestUnsent, readPipeline } from "../../../../api/store/doctor/pipeline.ts";
 import { recentBatchGas, spentSince } from "../../../../api/store/sending/spent.ts";
 import { firstPages, NOW, type Tour } from "./tour.ts";
@@ -16,7 +17,7 @@ export async function runDoctor({ read }: Tour): Promise<void> {
   await firstParked(read, 10);
   await sealedSample(read, 10);
   await walletSample(read, 10);
-  await importedKeys(read);
+  await importedKeysOf(read);
   await readPipeline(read, NOW);
   await oldestUnsent(read);
   await countDeliveries(read);
