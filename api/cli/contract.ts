@@ -74,7 +74,7 @@ export function contractUnfollow(terminal: Terminal): Command {
         const found = await appNamed(database.read, which);
         if (!(await unfollowContract({ database }, found.id, address)))
           throw new OperatorError(
-            `${found.name} does not follow ${address}. \`contract list --app\` shows what it follows.`,
+            `${found.name} does not follow ${address}, or has adopted it. \`contract list --app\` shows what it follows.`,
           );
         return found;
       });
