@@ -66,13 +66,12 @@ async function importKeys(terminal: Terminal, options: Options): Promise<void> {
   await withServiceState(terminal, async (place) => {
     const app = await appNamed(place.database.read, options.app);
     const target = await importKeyOf(place, options.importKey);
-    const replacesDelegation = options.replaceDelegations === true;
+    const to = { appId: app.id, target, replacesDelegation: options.replaceDelegations === true };
     const reports: Report[] = [];
     await announced(place.database, async () => {
       for (let at = 0; at < rows.length; at += ADOPTED_AT_ONCE) {
-        const part = rows.slice(at, at + ADOPTED_AT_ONCE);
-        const to = { appId: app.id, target, replacesDelegation };
-        reports.push(...(await importPart(place, to, part, (done) => terminal.rewrite?.(progress(at + done, rows)))));
+        const show = (done: number) => terminal.rewrite?.(`${(at + done).toString()} of ${plural(rows.length, "row")}`);
+        reports.push(...(await importPart(place, to, rows.slice(at, at + ADOPTED_AT_ONCE), show)));
       }
       terminal.rewrite?.("");
     });
@@ -85,10 +84,6 @@ async function importKeys(terminal: Terminal, options: Options): Promise<void> {
     printResult(terminal, options.json, result, [...reports.map(lineOf), sum, ...advice].join("\n"));
     if (refused > 0) terminal.fail?.();
   });
-}
-
-function progress(done: number, rows: readonly KeyRow[]): string {
-  return `${done.toString()} of ${plural(rows.length, "row")}`;
 }
 
 function lineOf({ line, address, result, message }: Report): string {
