@@ -115,7 +115,7 @@ describeOn("postgres", "two processes that decide at the same time", () => {
       (trx) => acceptEach(trx, [creationItem("first")], NO_LIMITS, NOW),
       () => removeApp({ database: two.other }, app),
     );
-    expect(() => valueOf(second)).to.throw(OperatorError, /has wallets, requests or uploaded files/);
+    expect(() => valueOf(second)).to.throw(OperatorError, /has wallets, requests, collections or uploaded files/);
   });
 
   it("send a failed request again once", async () => {
