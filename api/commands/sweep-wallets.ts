@@ -1,5 +1,6 @@
 import { type ApiError, ERRORS } from "../domain/error-codes.ts";
 import { isFinal } from "../domain/request.ts";
+import type { HoldingKey } from "../domain/token.ts";
 import { forEachAtOnce, inPages } from "../shared/at-once.ts";
 import { pause } from "../shared/pause.ts";
 import { findWallets, type NewWallet, setUserIdentifiers, walletsAt } from "../store/apps/wallets.ts";
@@ -9,8 +10,9 @@ import { checkpointOf } from "../store/db/meta.ts";
 import type { Page } from "../store/db/pages.ts";
 import type { WalletRow } from "../store/db/schema.ts";
 import { lockLedger } from "../store/db/sql.ts";
-import { type HeldNft, isHeld, listContents } from "../store/listings/holdings.ts";
+import { type HeldNft, heldAmong, listContents } from "../store/listings/holdings.ts";
 import type { CommandContext } from "./context.ts";
+import { together } from "./look-ups.ts";
 import { isError } from "./or-error.ts";
 import { checkMoves, transfer } from "./transfer.ts";
 
@@ -199,6 +201,11 @@ async function create(sweep: Sweep, source: Source, refused: TokenGroups): Promi
 /** In rounds: tokens may arrive meanwhile. */
 async function moveTokens(sweep: Sweep, sources: readonly Source[], left: TokenGroups): Promise<void> {
   const { read } = sweep.context.database;
+  // Tokens that are looked at together share a statement.
+  const areHere = together(async (keys: readonly HoldingKey[]) => {
+    const held = new Set(await heldAmong(read, keys));
+    return keys.map((key) => held.has(key));
+  });
   let [since, tried] = [-1, true];
   for (let round = 1; tried && round <= MOST_ROUNDS; round++) {
     tried = false;
@@ -206,10 +213,11 @@ async function moveTokens(sweep: Sweep, sources: readonly Source[], left: TokenG
     await forEachAtOnce(tokensOf(sweep.context, sources, since), PAGE, async ({ source, token }) => {
       tried = true;
       const why = await move(sweep, source, token);
-      const isHere = await isHeld(read, source.result.old_wallet, token.contract, token.tokenId);
+      const { contract, tokenId } = token;
+      const [isHere] = await areHere([{ owner: source.result.old_wallet, contract, tokenId }]);
       // It is here without a reason: further copies arrived. It is not here, with a reason: somebody else moved it.
-      if (isHere && why !== null) left.add(source, token, why);
-      if (isHere || why !== null) return;
+      if (isHere === true && why !== null) left.add(source, token, why);
+      if (isHere === true || why !== null) return;
       source.result.moved++;
       sweep.onMoved();
     });

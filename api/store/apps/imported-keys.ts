@@ -61,5 +61,7 @@ async function keysOf(db: Db, wallets: readonly string[]): Promise<Map<string, I
 
 function explainNoPrivilege(error: unknown): never {
   if (codeOf(error) !== NO_PRIVILEGE) throw error;
-  throw new KeyError("Only a user of the role moneta_relayer has imported keys: set DATABASE_URL to such a user's.");
+  throw new KeyError(
+    "Only database users with the role moneta_relayer may use imported keys. Set DATABASE_URL to the URL of such a user.",
+  );
 }

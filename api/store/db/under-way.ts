@@ -141,10 +141,10 @@ export class LoneRuns {
 }
 
 /** The tables of work, with the columns that have the id of its parked row and the time at which it is due. */
-const WORK: Partial<Record<ParkedKind, readonly [table: string, id: string, at: string]>> = {
-  request: ["requests", "id", "ready_at"],
-  media_job: ["media_jobs", "request_id", "due_at"],
-  delivery: ["deliveries", "id", "next_at"],
+const WORK: Partial<Record<ParkedKind, { table: string; id: string; at: string; countsCrashes: boolean }>> = {
+  request: { table: "requests", id: "id", at: "ready_at", countsCrashes: false },
+  media_job: { table: "media_jobs", id: "request_id", at: "due_at", countsCrashes: true },
+  delivery: { table: "deliveries", id: "id", at: "next_at", countsCrashes: true },
 };
 
 /** Tries parked work again at once, also if it was put aside. @returns false when it is not parked. */
@@ -154,10 +154,10 @@ export async function retryParked(trx: Trx, kind: ParkedKind, id: string): Promi
   await unparkRows(trx, kind, [{ id }]);
   const work = WORK[kind];
   if (work === undefined) return true;
-  const [table, idColumn, at] = work;
-  const [uncounted, unheld] = kind === "request" ? [sql``, sql``] : [sql`crashes = 0,`, sql`and holder is null`];
+  const { table, at, countsCrashes } = work;
+  const [counted, unheld] = countsCrashes ? [sql`crashes = 0,`, sql`and holder is null`] : [sql``, sql``];
   await sql`
-    update ${sql.table(table)} set ${uncounted} ${sql.ref(at)} = ${AT_ONCE}
-     where ${sql.ref(idColumn)} = ${id} ${unheld} and ${sql.ref(at)} is not null`.execute(trx);
+    update ${sql.table(table)} set ${counted} ${sql.ref(at)} = ${AT_ONCE}
+     where ${sql.ref(work.id)} = ${id} ${unheld} and ${sql.ref(at)} is not null`.execute(trx);
   return true;
 }

@@ -139,7 +139,7 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
       return runImport(env, `ann,${privateKey}`, "--app", moneta.app.appId);
     };
     expect((await imports("moneta_service")).errors).to.contain(
-      "Only a user of the role moneta_relayer has imported keys",
+      "Only database users with the role moneta_relayer may use imported keys",
     );
     expect((await imports("moneta_relayer")).output).to.contain("1 wallet added");
     for (const role of ["moneta_service", "moneta_media", "moneta_ipfs"] as const)
@@ -172,7 +172,8 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
     await startRelayer("moneta_service");
     const held = await api.accept("/v1/transfers", body(0, address));
     await api.completed("/v1/transfers", body(1, derived));
-    const words = "Only a user of the role moneta_relayer has imported keys: set DATABASE_URL to such a user's.";
+    const words =
+      "Only database users with the role moneta_relayer may use imported keys. Set DATABASE_URL to the URL of such a user.";
     await eventually(async () => {
       const { output } = await runCli(asService, "doctor");
       return output.includes(held) && output.includes(words) ? true : undefined;
