@@ -69,6 +69,12 @@ describe("the example shop", () => {
     return wallet;
   }
 
+  /** @returns true, or undefined while the script of the page is not loaded or not connected to the shop. */
+  async function hasConnected(page: Page): Promise<true | undefined> {
+    const connected = await page.evaluate<boolean>("typeof live === 'object' && live.readyState === EventSource.OPEN");
+    return connected ? true : undefined;
+  }
+
   /** The node takes no transaction until the returned function is called. */
   function holdTransactions(): () => void {
     const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
@@ -118,6 +124,8 @@ describe("the example shop", () => {
     const release = holdTransactions();
     await claim(page, "Island");
     await card(page, "island").getByText("On its way").waitFor();
+    // A page whose script could not be loaded learns nothing until the visitor loads it again.
+    await eventually(() => hasConnected(page));
     await shop.process.end("SIGKILL");
     release();
     const wallet = await walletOn(page);
