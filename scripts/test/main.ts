@@ -73,7 +73,7 @@ function notRun(): string {
   if (tier === "long" || left.length === 0) return "";
   const again = left.filter(({ place }) => place !== "sqlite").length;
   const files = left.length - again;
-  return ` Not run: ${files.toString()} files of the long tier (what kills, pauses or restarts processes, or waits long), and ${again.toString()} files on PostgreSQL. Run them: ${command("long")}`;
+  return ` Not run: ${files.toString()} files of the long tier (what kills, pauses or restarts processes, waits long, or computes much), and ${again.toString()} files on PostgreSQL. Run them: ${command("long")}`;
 }
 
 function command(tier: Tier): string {

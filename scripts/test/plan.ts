@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 
 import type { Engine } from "../../api/store/db/sql.ts";
@@ -21,13 +22,13 @@ export const CONTRACTS = "test/contracts";
 
 /**
  * Of the name of a file that belongs to the long tier: it kills, pauses or restarts processes, uses several chains or
- * versions, or waits long for another reason.
+ * versions, waits long for another reason, or computes for more than 20 seconds.
  */
 const LONG = /\.long\.test\.ts$/;
 const API = "test/api/";
 const STORE = /^test\/api\/store\//;
 
-/** Files of the long tier that take minutes. They begin first, so that none of them runs alone at the end. */
+/** Files that take longest in their tier. They begin first, so that none of them runs alone at the end. */
 const SLOWEST = [
   "test/api/pipeline/nodes-agree.long.test.ts",
   "test/api/pipeline/hard-forks.long.test.ts",
@@ -40,13 +41,16 @@ const SLOWEST = [
   "test/api/pipeline/crash.long.test.ts",
   "test/api/pipeline/token-events.long.test.ts",
   "test/api/cli/reconcile-interrupted.long.test.ts",
+  "test/api/pipeline/mint-adopted-killed.long.test.ts",
+  "test/scripts/faults/attacks.long.test.ts",
+  "test/console/phone.long.test.ts",
+  "test/examples/shop.long.test.ts",
+  "test/api/pipeline/adopt-lies.test.ts",
+  "test/api/relayer/refused-transactions.test.ts",
 ];
 
-/** One path of each kind of request, which `npm test` runs on PostgreSQL too. */
+/** What most users do, from the call to the webhook, which `npm test` runs on PostgreSQL too. */
 export const PIPELINE_ON_BOTH = [
-  "test/api/pipeline/event-stream.test.ts",
-  "test/api/pipeline/freeze.test.ts",
-  "test/api/pipeline/media.test.ts",
   "test/api/pipeline/mint-and-transfer.test.ts",
   "test/api/pipeline/unlockable.test.ts",
   "test/api/pipeline/webhooks.test.ts",
@@ -93,7 +97,7 @@ export function jobsOf(tier: Tier): Job[] {
   const onBoth = (path: string) => isShort(path) && (STORE.test(path) || PIPELINE_ON_BOTH.includes(path));
   const slowestFirst = (paths: string[]) => [
     ...SLOWEST.filter((path) => paths.includes(path)),
-    ...paths.filter((path) => !SLOWEST.includes(path)).sort(),
+    ...mixed(paths.filter((path) => !SLOWEST.includes(path))),
   ];
   const on = (place: Place, paths: string[]) =>
     slowestFirst(paths).map((path) => ({ path, place, slow: SLOWEST.includes(path) }));
@@ -118,6 +122,15 @@ export function jobsOf(tier: Tier): Job[] {
       byEngine.filter((path) => DIFFERS_BY_VERSION.test(path)),
     ),
   ];
+}
+
+/**
+ * The same order in each run, in which files of one folder are far from each other. Those of some folders wait for blocks, those of
+ * others compute: folder by folder, the processors would idle in one part of the run, and be too few in another.
+ */
+function mixed(paths: string[]): string[] {
+  const places = new Map(paths.map((path) => [path, createHash("sha256").update(path).digest("hex")]));
+  return paths.toSorted((one, other) => ((places.get(one) ?? "") < (places.get(other) ?? "") ? -1 : 1));
 }
 
 /** The engine for which alone a file has tests (`describeOn`); null: it has some for each. */

@@ -41,6 +41,7 @@ export async function adoptAllowed(
   if (contracts === null) throw new Error("no contracts are stored");
   const client = new ChainClient(moneta.node.url);
   const adoptables = createAdoptables(client, { chainId: await client.chainId(), contracts }, FOREIGN_CALL_GAS);
+  // The service polls for what other processes adopt.
   const signals = { contracts: { notify: () => undefined } };
   const deps = { database, adoptables, signals, settings: { limits: { contracts: most } } };
   await adoptCollection(deps, appId, { address, fromBlock }, null);

@@ -208,6 +208,9 @@ const NO_STATE: Pick<AppDeps, "state" | "doctor"> = {
   doctor: unknown,
 };
 
+/** Its database is its own, so it can have the same keys as others. */
+const DERIVER = createWalletDeriver(createKeyring(newSeedPhrase()).walletsPublicKey);
+
 export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const folder = await mkdtemp(join(tmpdir(), "moneta-http-"));
   const place = await createTestDatabase({ folder });
@@ -234,7 +237,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     },
     database,
     blocks: stored.blocks,
-    deriver: createWalletDeriver(createKeyring(newSeedPhrase()).walletsPublicKey),
+    deriver: DERIVER,
     sealer,
     foreign,
     adoptables: new FakeAdoptables(),

@@ -36,7 +36,7 @@ describe("the plan of the tests", () => {
     expect(new Set(names).size).to.equal(names.length);
   });
 
-  it("has the store and a path of each kind of request on PostgreSQL in the short tier", () => {
+  it("has the store and what most users do on PostgreSQL in the short tier", () => {
     const onBoth = paths(short, "postgres");
     expect(onBoth).to.include.members([...PIPELINE_ON_BOTH, "test/api/store/db/row-set.test.ts"]);
     expect(onBoth.filter((path) => !path.startsWith("test/api/store/"))).to.have.members(PIPELINE_ON_BOTH);
