@@ -42,14 +42,12 @@ const SLOWEST = [
   "test/api/pipeline/token-events.long.test.ts",
   "test/api/cli/reconcile-interrupted.long.test.ts",
   "test/api/pipeline/mint-adopted-killed.long.test.ts",
-  "test/scripts/faults/attacks.long.test.ts",
   "test/console/phone.long.test.ts",
-  "test/examples/shop.long.test.ts",
   "test/api/pipeline/adopt-lies.test.ts",
   "test/api/relayer/refused-transactions.test.ts",
 ];
 
-/** What most users do, from the call to the webhook, which `npm test` runs on PostgreSQL too. */
+/** What most users do, from the call to the webhook: `npm test` runs these files on PostgreSQL too. */
 export const PIPELINE_ON_BOTH = [
   "test/api/pipeline/mint-and-transfer.test.ts",
   "test/api/pipeline/unlockable.test.ts",
@@ -125,12 +123,12 @@ export function jobsOf(tier: Tier): Job[] {
 }
 
 /**
- * The same order in each run, in which files of one folder are far from each other. Those of some folders wait for blocks, those of
- * others compute: folder by folder, the processors would idle in one part of the run, and be too few in another.
+ * The same order in each run, which mixes the folders. The files of some folders wait for blocks, those of others compute: folder
+ * by folder, the processors would idle in one part of the run and be too slow in another.
  */
 function mixed(paths: string[]): string[] {
-  const places = new Map(paths.map((path) => [path, createHash("sha256").update(path).digest("hex")]));
-  return paths.toSorted((one, other) => ((places.get(one) ?? "") < (places.get(other) ?? "") ? -1 : 1));
+  const place = (path: string) => createHash("sha256").update(path).digest("hex");
+  return paths.toSorted((one, other) => (place(one) < place(other) ? -1 : 1));
 }
 
 /** The engine for which alone a file has tests (`describeOn`); null: it has some for each. */
