@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 
 import type { Engine } from "../../api/store/db/sql.ts";
@@ -43,7 +42,6 @@ const SLOWEST = [
   "test/api/cli/reconcile-interrupted.long.test.ts",
   "test/api/pipeline/mint-adopted-killed.long.test.ts",
   "test/console/phone.long.test.ts",
-  "test/api/pipeline/adopt-lies.test.ts",
   "test/api/relayer/refused-transactions.test.ts",
 ];
 
@@ -95,7 +93,7 @@ export function jobsOf(tier: Tier): Job[] {
   const onBoth = (path: string) => isShort(path) && (STORE.test(path) || PIPELINE_ON_BOTH.includes(path));
   const slowestFirst = (paths: string[]) => [
     ...SLOWEST.filter((path) => paths.includes(path)),
-    ...mixed(paths.filter((path) => !SLOWEST.includes(path))),
+    ...paths.filter((path) => !SLOWEST.includes(path)).sort(),
   ];
   const on = (place: Place, paths: string[]) =>
     slowestFirst(paths).map((path) => ({ path, place, slow: SLOWEST.includes(path) }));
@@ -120,15 +118,6 @@ export function jobsOf(tier: Tier): Job[] {
       byEngine.filter((path) => DIFFERS_BY_VERSION.test(path)),
     ),
   ];
-}
-
-/**
- * The same order in each run, which mixes the folders. The files of some folders wait for blocks, those of others compute: folder
- * by folder, the processors would idle in one part of the run and be too slow in another.
- */
-function mixed(paths: string[]): string[] {
-  const place = (path: string) => createHash("sha256").update(path).digest("hex");
-  return paths.toSorted((one, other) => (place(one) < place(other) ? -1 : 1));
 }
 
 /** The engine for which alone a file has tests (`describeOn`); null: it has some for each. */

@@ -38,7 +38,8 @@ function gif(name: string): Buffer {
 }
 
 describe("command line: collection rescue", () => {
-  const moneta = useService();
+  // `doctor` looks at some adopted collections only, so all of the service's are from here.
+  const moneta = useService({ node: "deployed" });
   const { api } = moneta;
   const temporary = useFolder();
   const source = new TokenSource();
