@@ -22,6 +22,7 @@ import { parseExact } from "../../../client/rules/exact-json.ts";
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { createExpressApp } from "../../../api/v1/app.ts";
 import type { AppDeps } from "../../../api/v1/deps.ts";
+import type { Arrivals } from "../../../api/v1/gate.ts";
 import { createHttpServer, stopHttpServer } from "../../../api/v1/server.ts";
 import { EventStreams, type EventStreamsDeps, type StreamTimes } from "../../../api/v1/streams/event-streams.ts";
 import { type Conformance, conformanceOfSettings } from "../../support/conformance.ts";
@@ -126,6 +127,8 @@ export class TestApi {
   readonly sealer!: Sealer;
   readonly databaseUrl!: string;
   readonly log!: string[];
+  /** Connections and calls that the server has accepted. */
+  readonly arrivals!: Arrivals;
   /** Raise it after storing rows as the indexer would. */
   readonly blocksStored!: Signal;
   /** What the published document follows from. */
@@ -257,7 +260,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const { server, baseUrl } = await listen(app, limits, arrivals);
   if (options.idleTimeout !== undefined) server.timeout = options.idleTimeout;
   const parts = { baseUrl, database, databaseUrl: place.url, blocksFolder, stored, foreign, sealer };
-  const api = (state.api = Object.assign(new TestApi(), { ...parts, log, blocksStored, documented }));
+  const api = (state.api = Object.assign(new TestApi(), { ...parts, log, arrivals, blocksStored, documented }));
   api.app = await addApp(api, "first");
   api.other = await addApp(api, "second");
   api.close = async () => {
